@@ -1,0 +1,22 @@
+option(TPC_CUDA "Build the CUDA and NCCL backends where the toolkit is found" ON)
+option(TPC_TESTS "Build the tests of the suite itself" ON)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+# An expectation must hold in every build, so NDEBUG is never set; results must not depend on fused or reordered
+# arithmetic that one compiler chooses and another does not.
+set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Werror -ffp-contract=off)
+
+find_program(TPC_CCACHE ccache)
+if(TPC_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TPC_CCACHE})
+endif()

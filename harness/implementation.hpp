@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam to whatever is judged.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/request.hpp"
+#include "reference/comm/trace.hpp"
+#include "reference/mesh/placement.hpp"
+
+namespace tpc {
+
+// A piece of a global tensor as one rank holds it. Two of one name may share a local tensor (a fused weight).
+struct LocalTensor {
+  std::string
+      name;     // as in baseline/baseline.hpp: "y", "dx", "grad.fc1.weight", "loss"; "out"; "coordinates"
+  Tensor data;  // on the host
+  Placement placement;
+};
+
+struct Response {
+  enum class Status {
+    result,
+    refused,      // this configuration, with the reason, before any collective
+    unsupported,  // this feature
+    error         // it failed
+  };
+  Status status = Status::error;
+  std::string reason;
+  std::vector<LocalTensor> tensors;
+  Trace trace;
+  std::int64_t saved_bytes = 0;
+};
+
+class Implementation {
+ public:
+  Implementation() = default;
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+  virtual ~Implementation() = default;
+
+  virtual std::string name() const = 0;  // as --implementation spells it
+  // Called by every rank of `ranks`, whose size is the mesh's. Verdicts on the implementation are responses;
+  // only the transport's DeadlineExceeded and Abandoned, and EnvironmentError, are thrown.
+  virtual Response run(const Request& request, const CommunicatorPtr& ranks) = 0;
+};
+
+std::unique_ptr<Implementation> make_reference_implementation();
+// "reference", later "reference+fault:ID" and "exec:COMMAND". Throws UsageError.
+std::unique_ptr<Implementation> make_implementation(std::string_view name);
+
+}  // namespace tpc
