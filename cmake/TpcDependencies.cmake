@@ -4,7 +4,13 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(GTest REQUIRED)
-find_package(dnnl REQUIRED)
+
+# Debian's dnnl-config.cmake asks for OpenCL, of which nothing is used here; so the library is found by itself.
+find_path(TPC_DNNL_INCLUDE dnnl.h REQUIRED)
+find_library(TPC_DNNL_LIBRARY dnnl REQUIRED)
+add_library(tpc_dnnl INTERFACE)
+target_include_directories(tpc_dnnl SYSTEM INTERFACE ${TPC_DNNL_INCLUDE})
+target_link_libraries(tpc_dnnl INTERFACE ${TPC_DNNL_LIBRARY})
 
 # BLIS picks the right kernels on CPUs newer than itself without an environment variable.
 find_path(TPC_BLIS_INCLUDE cblas.h PATH_SUFFIXES x86_64-linux-gnu/blis-serial blis-serial blis REQUIRED)
