@@ -27,11 +27,12 @@ struct Case {
   std::vector<std::string> reason_words;  // of a refusal: both numbers, or the name
   std::string statement;                  // for --explain: what holds, in one sentence
   std::string profile;                    // the named way of doing it, where there are several
+  int ranks = 0;                          // that get the request; 0: as many as the mesh has
 };
 
 inline std::string full_name(const Case& c) { return c.suite + "." + c.name; }
 
-// A cell of the coverage table that has no case, and why none can exist.
+// A cell of the coverage table that has no case, and why none can exist. An empty text stands for any.
 struct Impossible {
   std::string operation;
   std::string sequence_parallel;
