@@ -16,15 +16,18 @@ namespace tpc {
 struct ParameterPart {
   std::string canonical;
   Placement placement;
-};
-
-struct ParameterSpec {
-  std::string name;  // of the local tensor
-  Shape shape;       // local
-  std::vector<ParameterPart> parts;
   // Groups (mesh axes) over which this rank's gradient is still one term of a sum when backward ends.
   std::vector<std::string> gradient_pending_over;
 };
+
+struct ParameterSpec {
+  std::string name;                  // of the local tensor
+  Shape shape;                       // local
+  std::vector<ParameterPart> parts;  // each a contiguous range of rows of the local tensor
+};
+
+// The rows of a local tensor that belong to a part.
+Tensor part_of(const Tensor& local, const ParameterPart& part);
 
 // The local tensors of this rank, by name. They come with each call, so that their owner may shard or free
 // them.

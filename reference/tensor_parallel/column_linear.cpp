@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/tensor_parallel/column_linear.hpp"
+
+#include "reference/tensor_parallel/local_linear.hpp"
+#include "reference/tensor_parallel/naming.hpp"
+#include "reference/tensor_parallel/regions.hpp"
+
+namespace tpc {
+
+ColumnPart even_part(const std::string& name, std::int64_t rows, int rank, int ranks) {
+  TPC_EXPECT(rows % ranks == 0, "{} rows of {} over {} ranks", rows, name, ranks);
+  return {name, rows, rows / ranks * rank, rows / ranks, {}};
+}
+
+ColumnLinears::ColumnLinears(std::vector<ColumnPart> parts, Options options) : options_(std::move(options)) {
+  if (options_.fused) {
+    const std::string name = parts.size() == 1 ? parts.front().name : options_.fused_name;
+    std::int64_t rows = 0;
+    for (const ColumnPart& part : parts) rows += part.width;
+    weights_.push_back({name, std::move(parts), rows});
+  } else {
+    for (ColumnPart& part : parts) {
+      const std::int64_t rows = part.width;
+      const std::string name = part.name;
+      weights_.push_back({name, {std::move(part)}, rows});
+    }
+  }
+}
+
+std::vector<ParameterSpec> ColumnLinears::parameters() const {
+  std::vector<ParameterSpec> specs;
+  for (const char* kind : {"weight", "bias"}) {
+    const bool is_weight = std::string(kind) == "weight";
+    if (!is_weight && !options_.bias) continue;
+    for (const LocalWeight& weight : weights_) {
+      ParameterSpec spec{join(weight.name, kind), {weight.rows}, {}};
+      if (is_weight) spec.shape.push_back(options_.in_features);
+      std::int64_t local_row = 0;
+      for (const ColumnPart& part : weight.parts) {
+        const Shape global = is_weight ? Shape{part.rows, options_.in_features} : Shape{part.rows};
+        Placement placement = padded_rows(global, 0, part.first, part.width);
+        for (Block& block : placement.blocks) block.local_offset[0] += local_row;
+        spec.parts.push_back({join(part.name, kind), std::move(placement), part.gradient_pending_over});
+        local_row += part.width;
+      }
+      specs.push_back(std::move(spec));
+    }
+  }
+  return specs;
+}
+
+std::vector<Tensor> ColumnLinears::split(Compute& compute, const LocalWeight& weight, const Tensor& y) const {
+  if (weight.parts.size() == 1) return {y};
+  std::vector<Tensor> parts;
+  Shape from(y.shape().size(), 0);
+  for (const ColumnPart& part : weight.parts) {
+    Shape extent = y.shape();
+    extent.back() = part.width;
+    const Tensor piece = compute.allocate(y.dtype(), extent, join(part.name, "y"));
+    compute.copy_block(piece, Shape(extent.size(), 0), y, from, extent);
+    from.back() += part.width;
+    parts.push_back(piece);
+  }
+  return parts;
+}
+
+Tensor ColumnLinears::join_parts(Compute& compute, const LocalWeight& weight, const Tensor* dy) const {
+  if (weight.parts.size() == 1) return *dy;
+  Shape shape = dy->shape();
+  shape.back() = weight.rows;
+  Tensor joined = compute.allocate(dy->dtype(), std::move(shape), join(weight.name, "dy"));
+  Shape to(joined.shape().size(), 0);
+  for (std::size_t i = 0; i < weight.parts.size(); ++i) {
+    compute.copy_block(joined, to, dy[i], Shape(to.size(), 0), dy[i].shape());
+    to.back() += dy[i].size(-1);
+  }
+  return joined;
+}
+
+ColumnLinears::Outputs ColumnLinears::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
+  const Tensor full = enter_tp(ctx, options_.sequence_parallel, x);
+  Outputs out;
+  for (const LocalWeight& weight : weights_) {
+    const Tensor y =
+        linear(ctx.compute(), full, params.at(join(weight.name, "weight")), join(weight.name, "y"));
+    if (options_.bias) ctx.compute().add_rows(y, y, params.at(join(weight.name, "bias")));
+    for (Tensor& part : split(ctx.compute(), weight, y)) out.y.push_back(std::move(part));
+  }
+  out.saved.keep("x", options_.sequence_parallel == SequenceParallel::regathered ? x : full);
+  return out;
+}
+
+InputGradient ColumnLinears::backward_input(Context& ctx, const Parameters& params,
+                                            const std::vector<Tensor>& dy, Saved saved) const {
+  Saved rest;
+  const bool gather_again = options_.sequence_parallel == SequenceParallel::regathered;
+  rest.keep("x", gather_again ? GatherFromSp::forward(ctx, saved.tensor("x")) : saved.tensor("x"));
+  Tensor dx;
+  std::size_t first = 0;
+  for (const LocalWeight& weight : weights_) {
+    const Tensor joined = join_parts(ctx.compute(), weight, &dy.at(first));
+    first += weight.parts.size();
+    const Tensor& w = params.at(join(weight.name, "weight"));
+    if (!dx)
+      dx = linear_backward_input(ctx.compute(), joined, w);
+    else  // summed before the region is left, so that the parts cost one collective together
+      ctx.compute().gemm(as_rows(dx), as_rows(joined), Transpose::no, w, Transpose::no, true);
+    rest.keep(join(weight.name, "dy"), joined);
+  }
+  return {enter_tp_backward(ctx, options_.sequence_parallel, dx), std::move(rest)};
+}
+
+void ColumnLinears::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
+  for (const LocalWeight& weight : weights_) {
+    const Tensor& dy = rest.tensor(join(weight.name, "dy"));
+    gradients.add(ctx.compute(), join(weight.name, "weight"),
+                  linear_backward_weight(ctx.compute(), dy, rest.tensor("x")));
+    if (options_.bias)
+      gradients.add(ctx.compute(), join(weight.name, "bias"), linear_backward_bias(ctx.compute(), dy));
+  }
+}
+
+ColumnLinear::ColumnLinear(const ColumnPart& part, const ColumnLinears::Options& options, Result result)
+    : Layer(part.name), linears_({part}, options), result_(result) {}
+
+Output ColumnLinear::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
+  const SiteScope scope(ctx, name());
+  ColumnLinears::Outputs out = linears_.forward(ctx, params, x);
+  const Tensor& y = out.y.front();
+  return {result_ == Result::gathered ? GatherFromTp::forward(ctx, y) : y, std::move(out.saved)};
+}
+
+InputGradient ColumnLinear::backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
+                                           Saved saved) const {
+  const SiteScope scope(ctx, name());
+  const Tensor dy_shard = result_ == Result::gathered ? GatherFromTp::backward(ctx, dy) : dy;
+  return linears_.backward_input(ctx, params, {dy_shard}, std::move(saved));
+}
+
+void ColumnLinear::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
+  const SiteScope scope(ctx, name());
+  linears_.backward_weight(ctx, std::move(rest), gradients);
+}
+
+}  // namespace tpc

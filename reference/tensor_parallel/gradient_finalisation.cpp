@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/tensor_parallel/gradient_finalisation.hpp"
+
+#include <algorithm>
+
+namespace tpc {
+
+namespace {
+
+std::vector<std::string> pending_groups(const std::vector<ParameterSpec>& specs) {
+  std::vector<std::string> groups;
+  for (const ParameterSpec& spec : specs)
+    for (const ParameterPart& part : spec.parts)
+      for (const std::string& group : part.gradient_pending_over)
+        if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  return groups;
+}
+
+std::vector<Tensor> pending_over(const std::string& group, const std::vector<ParameterSpec>& specs,
+                                 const Gradients& gradients) {
+  std::vector<Tensor> pending;
+  for (const ParameterSpec& spec : specs)
+    for (const ParameterPart& part : spec.parts) {
+      const auto& groups = part.gradient_pending_over;
+      if (std::find(groups.begin(), groups.end(), group) != groups.end())
+        pending.push_back(part_of(gradients.at(spec.name), part));
+    }
+  return pending;
+}
+
+void sum_coalesced(Context& ctx, const std::string& group, const std::vector<Tensor>& tensors) {
+  std::int64_t count = 0;
+  for (const Tensor& t : tensors) count += t.count();
+  const Tensor flat = ctx.compute().allocate(tensors.front().dtype(), {count}, "pending gradients");
+  std::int64_t at = 0;
+  for (const Tensor& t : tensors) {
+    ctx.compute().copy(flat.rows(at, t.count()), t);
+    at += t.count();
+  }
+  ctx.site.operation = "finalise_gradients";
+  ctx.group(group).all_reduce(flat, flat, ReduceOp::sum);
+  at = 0;
+  for (const Tensor& t : tensors) {
+    ctx.compute().copy(t, flat.rows(at, t.count()));
+    at += t.count();
+  }
+}
+
+}  // namespace
+
+void finalise_gradients(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients) {
+  const SiteScope phase(ctx, Phase::finalise);
+  for (const std::string& group : pending_groups(specs))
+    if (ctx.group(group).size() > 1) sum_coalesced(ctx, group, pending_over(group, specs, gradients));
+}
+
+}  // namespace tpc

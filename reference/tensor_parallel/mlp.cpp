@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/tensor_parallel/mlp.hpp"
+
+#include "reference/tensor_parallel/naming.hpp"
+
+namespace tpc {
+
+namespace {
+
+std::vector<ColumnPart> mlp_column_parts(const std::string& name, const ModelConfig& config, int rank,
+                                         int ranks) {
+  if (config.mlp == MlpKind::gelu) return {even_part(join(name, "fc1"), config.ffn, rank, ranks)};
+  return {even_part(join(name, "gate"), config.ffn, rank, ranks),
+          even_part(join(name, "up"), config.ffn, rank, ranks)};
+}
+
+ColumnLinears mlp_columns(const std::string& name, const ModelConfig& config, const Sharding& sharding,
+                          int rank, int ranks) {
+  return {
+      mlp_column_parts(name, config, rank, ranks),
+      {join(name, "gate_up"), config.hidden, config.mlp_bias, sharding.fused, sharding.sequence_parallel}};
+}
+
+}  // namespace
+
+Mlp::Mlp(const std::string& name, const ModelConfig& config, const Sharding& sharding, int rank, int ranks)
+    : Layer(name),
+      kind_(config.mlp),
+      gelu_(config.gelu),
+      up_(mlp_columns(name, config, sharding, rank, ranks)),
+      down_(join(name, config.mlp == MlpKind::gelu ? "fc2" : "down"), rank, ranks,
+            {config.ffn, config.hidden, config.mlp_bias, true, sharding.sequence_parallel}) {}
+
+std::vector<ParameterSpec> Mlp::parameters() const {
+  std::vector<ParameterSpec> specs = up_.parameters();
+  for (ParameterSpec& spec : down_.parameters()) specs.push_back(std::move(spec));
+  return specs;
+}
+
+Output Mlp::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
+  const SiteScope scope(ctx, name());
+  ColumnLinears::Outputs up = up_.forward(ctx, params, x);
+  const Tensor& first = up.y.front();
+  const Tensor activated = ctx.compute().allocate(first.dtype(), first.shape(), join(name(), "activated"));
+  if (kind_ == MlpKind::gelu)
+    ctx.compute().gelu(activated, first, gelu_);
+  else
+    ctx.compute().swiglu(activated, first, up.y[1]);
+  Output down = down_.forward(ctx, params, activated);
+  Output out{down.y, {}};
+  out.saved.keep(kind_ == MlpKind::gelu ? "pre_activation" : "gate", first);
+  if (kind_ == MlpKind::swiglu) out.saved.keep("up", up.y[1]);
+  out.saved.keep("columns", std::move(up.saved));
+  out.saved.keep("rows", std::move(down.saved));
+  return out;
+}
+
+InputGradient Mlp::backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
+                                  Saved saved) const {
+  const SiteScope scope(ctx, name());
+  InputGradient down = down_.backward_input(ctx, params, dy, saved.take("rows"));
+  std::vector<Tensor> dactivated;
+  if (kind_ == MlpKind::gelu) {
+    ctx.compute().gelu_backward(down.dx, down.dx, saved.tensor("pre_activation"), gelu_);
+    dactivated = {down.dx};
+  } else {
+    const Tensor dgate = ctx.compute().allocate(down.dx.dtype(), down.dx.shape(), join(name(), "dgate"));
+    const Tensor dup = ctx.compute().allocate(down.dx.dtype(), down.dx.shape(), join(name(), "dup"));
+    ctx.compute().swiglu_backward(dgate, dup, down.dx, saved.tensor("gate"), saved.tensor("up"));
+    dactivated = {dgate, dup};
+  }
+  InputGradient up = up_.backward_input(ctx, params, dactivated, saved.take("columns"));
+  Saved rest;
+  rest.keep("columns", std::move(up.rest));
+  rest.keep("rows", std::move(down.rest));
+  return {up.dx, std::move(rest)};
+}
+
+void Mlp::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
+  const SiteScope scope(ctx, name());
+  down_.backward_weight(ctx, rest.take("rows"), gradients);
+  up_.backward_weight(ctx, rest.take("columns"), gradients);
+}
+
+}  // namespace tpc

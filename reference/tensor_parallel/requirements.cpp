@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/tensor_parallel/requirements.hpp"
+
+#include "reference/core/contract.hpp"
+
+namespace tpc {
+
+namespace {
+
+void require_divisible(const char* what, std::int64_t size, int ranks, const char* remedy) {
+  if (size % ranks == 0) return;
+  throw Refusal(fmt::format("{} {} is not divisible by tp {}: {}", what, size, ranks, remedy));
+}
+
+constexpr const char* choose_tp = "choose a tp that divides it";
+
+void require_heads(const ModelConfig& config, int ranks) {
+  require_divisible("number of heads", config.heads, ranks, choose_tp);
+  if (config.kv_heads % ranks != 0 && ranks % config.kv_heads != 0)
+    throw Refusal(
+        fmt::format("kv heads {} and tp {}: neither divides the other; choose a tp that is a divisor or a "
+                    "multiple of the kv heads",
+                    config.kv_heads, ranks));
+}
+
+void require_mlp(const ModelConfig& config, int ranks) {
+  if (config.mlp == MlpKind::swiglu && config.ffn % ranks != 0 && 2 * config.ffn % ranks == 0)
+    throw Refusal(
+        fmt::format("feed-forward size {} is not divisible by tp {}: the fused gate and up rows {} are, but "
+                    "would part gate from up; choose a tp that divides {}",
+                    config.ffn, ranks, 2 * config.ffn, config.ffn));
+  require_divisible("feed-forward size", config.ffn, ranks, choose_tp);
+}
+
+void require_vocab(const ModelConfig& config, const Sharding& sharding, int ranks) {
+  if (sharding.padded_vocab == 0) {
+    require_divisible("vocabulary", config.vocab, ranks, "pad the vocabulary to a multiple of tp");
+    return;
+  }
+  if (sharding.padded_vocab < config.vocab)
+    throw Refusal(fmt::format("padded vocabulary {} is smaller than the vocabulary {}: pad upwards",
+                              sharding.padded_vocab, config.vocab));
+  require_divisible("padded vocabulary", sharding.padded_vocab, ranks, "pad it to a multiple of tp");
+}
+
+}  // namespace
+
+void require_splittable(Operation operation, const ModelConfig& config, const Sharding& sharding,
+                        std::int64_t sequence, int ranks) {
+  const bool whole = operation == Operation::model;
+  const bool block = whole || operation == Operation::transformer_layer;
+  if (operation == Operation::row_linear || operation == Operation::column_linear)
+    require_divisible(
+        operation == Operation::row_linear ? "row linear input features" : "column linear output features",
+        config.ffn, ranks, choose_tp);
+  if (block || operation == Operation::attention) {
+    require_heads(config, ranks);
+    require_divisible("hidden size", config.hidden, ranks, choose_tp);
+  }
+  if (block || operation == Operation::mlp) require_mlp(config, ranks);
+  if (whole || operation == Operation::vocab_embedding || operation == Operation::vocab_cross_entropy)
+    require_vocab(config, sharding, ranks);
+  if (sharding.sequence_parallel != SequenceParallel::off)
+    require_divisible("sequence length", sequence, ranks,
+                      "choose a length that tp divides, or turn sequence parallelism off");
+  if ((whole || operation == Operation::vocab_embedding) && config.position == PositionKind::learned &&
+      sequence > config.positions)
+    throw Refusal(fmt::format("sequence length {} exceeds the {} learned positions: shorten the sequence",
+                              sequence, config.positions));
+}
+
+}  // namespace tpc

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/tensor_parallel/row_linear.hpp"
+
+#include "reference/tensor_parallel/local_linear.hpp"
+#include "reference/tensor_parallel/naming.hpp"
+#include "reference/tensor_parallel/regions.hpp"
+
+namespace tpc {
+
+RowLinear::RowLinear(const std::string& name, int rank, int ranks, const Options& options)
+    : Layer(name), rank_(rank), ranks_(ranks), options_(options) {
+  TPC_EXPECT(options.in_features % ranks == 0, "{} input features of {} over {} ranks", options.in_features,
+             name, ranks);
+}
+
+std::vector<ParameterSpec> RowLinear::parameters() const {
+  const Shape weight = {options_.out_features, options_.in_features};
+  std::vector<ParameterSpec> specs;
+  const std::string weight_name = join(name(), "weight");
+  specs.push_back({weight_name,
+                   {options_.out_features, options_.in_features / ranks_},
+                   {{weight_name, shard(weight, 1, rank_, ranks_), {}}}});
+  if (options_.bias) {
+    std::vector<std::string> pending;
+    if (options_.sequence_parallel != SequenceParallel::off) pending.emplace_back("tp");
+    const Shape bias = {options_.out_features};
+    specs.push_back({join(name(), "bias"), bias, {{join(name(), "bias"), replicate(bias), pending}}});
+  }
+  return specs;
+}
+
+Output RowLinear::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
+  const SiteScope scope(ctx, name());
+  const Tensor x_shard = options_.input_is_split ? x : ScatterToTp::forward(ctx, x);
+  const Tensor partial = linear(ctx.compute(), x_shard, params.at(join(name(), "weight")), join(name(), "y"));
+  const Tensor y = leave_tp(ctx, options_.sequence_parallel, partial);
+  if (options_.bias) ctx.compute().add_rows(y, y, params.at(join(name(), "bias")));
+  Output out{y, {}};
+  out.saved.keep("x", x_shard);
+  return out;
+}
+
+InputGradient RowLinear::backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
+                                        Saved saved) const {
+  const SiteScope scope(ctx, name());
+  const Tensor dy_full = leave_tp_backward(ctx, options_.sequence_parallel, dy);
+  const Tensor dx = linear_backward_input(ctx.compute(), dy_full, params.at(join(name(), "weight")));
+  Saved rest;
+  rest.keep("x", saved.tensor("x"));
+  rest.keep("dy", dy_full);
+  if (options_.bias) rest.keep("dy of the bias", dy);
+  return {options_.input_is_split ? dx : ScatterToTp::backward(ctx, dx), std::move(rest)};
+}
+
+void RowLinear::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
+  const SiteScope scope(ctx, name());
+  gradients.add(ctx.compute(), join(name(), "weight"),
+                linear_backward_weight(ctx.compute(), rest.tensor("dy"), rest.tensor("x")));
+  if (options_.bias)
+    gradients.add(ctx.compute(), join(name(), "bias"),
+                  linear_backward_bias(ctx.compute(), rest.tensor("dy of the bias")));
+}
+
+}  // namespace tpc

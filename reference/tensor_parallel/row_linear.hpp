@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "reference/tensor_parallel/layer.hpp"
+#include "reference/tensor_parallel/sharding.hpp"
+
+namespace tpc {
+
+// Row parallelism (Shoeybi et al., arXiv 1909.08053, section 3): y = sum over ranks of x_r·W_rᵀ, plus the
+// bias once, after the sum. x_r is this rank's shard of the last dim. y is replicated, or this rank's
+// sequence shard; in the latter case the bias sees a part of the tokens only, and its gradient stays a
+// pending sum over tp.
+class RowLinear : public Layer {
+ public:
+  struct Options {
+    std::int64_t in_features = 0;  // of the whole weight
+    std::int64_t out_features = 0;
+    bool bias = false;
+    bool input_is_split = true;  // else x is replicated and sliced here
+    SequenceParallel sequence_parallel = SequenceParallel::off;
+  };
+  RowLinear(const std::string& name, int rank, int ranks, const Options& options);
+
+  std::vector<ParameterSpec> parameters() const override;
+  Output forward(Context& ctx, const Parameters& params, const Tensor& x) const override;
+  InputGradient backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
+                               Saved saved) const override;
+  void backward_weight(Context& ctx, Saved rest, Gradients& gradients) const override;
+
+ private:
+  int rank_;
+  int ranks_;
+  Options options_;
+};
+
+}  // namespace tpc

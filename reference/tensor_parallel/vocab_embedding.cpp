@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/tensor_parallel/vocab_embedding.hpp"
+
+#include "reference/tensor_parallel/naming.hpp"
+#include "reference/tensor_parallel/regions.hpp"
+#include "reference/tensor_parallel/vocab.hpp"
+
+namespace tpc {
+
+VocabEmbedding::VocabEmbedding(const std::string& words, const std::string& positions,
+                               const ModelConfig& config, const Sharding& sharding, int rank, int ranks)
+    : Layer(words),
+      positions_(positions),
+      config_(config),
+      sp_(sharding.sequence_parallel),
+      slice_(vocab_slice(config, sharding, rank, ranks)) {}
+
+std::vector<ParameterSpec> VocabEmbedding::parameters() const {
+  const std::string weight = join(name(), "weight");
+  std::vector<ParameterSpec> specs;
+  specs.push_back(
+      {weight,
+       {slice_.width, config_.hidden},
+       {{weight, padded_rows({config_.vocab, config_.hidden}, 0, slice_.first, slice_.width), {}}}});
+  if (learned()) {
+    const std::string table = join(positions_, "weight");
+    const Shape shape = {config_.positions, config_.hidden};
+    std::vector<std::string> pending;
+    if (sp_ != SequenceParallel::off) pending.emplace_back("tp");
+    specs.push_back({table, shape, {{table, replicate(shape), pending}}});
+  }
+  return specs;
+}
+
+// Of the rows this rank holds: all of the sequence, or its shard.
+Tensor VocabEmbedding::position_ids(Context& ctx, std::int64_t rows, std::int64_t batch) const {
+  const std::int64_t first = sp_ == SequenceParallel::off ? 0 : rows * ctx.tp_rank();
+  const Tensor host = host_tensor(DType::i64, {rows, batch});
+  for (std::int64_t i = 0; i < host.count(); ++i) host.data<std::int64_t>()[i] = first + i / batch;
+  const Tensor ids = ctx.compute().allocate(DType::i64, {rows, batch}, "position ids");
+  ctx.compute().copy(ids, host);
+  return ids;
+}
+
+Output VocabEmbedding::forward(Context& ctx, const Parameters& params, const Tensor& ids) const {
+  const SiteScope scope(ctx, name());
+  Compute& compute = ctx.compute();
+  const Tensor& words = params.at(join(name(), "weight"));
+  const Tensor partial =
+      compute.allocate(words.dtype(), {ids.size(0), ids.size(1), config_.hidden}, "embedded");
+  compute.embedding(partial, ids, words, slice_);
+  const Tensor y = leave_tp(ctx, sp_, partial);
+  if (learned()) {
+    const Tensor positions = compute.allocate(y.dtype(), y.shape(), "positions");
+    compute.embedding(positions, position_ids(ctx, y.size(0), y.size(1)),
+                      params.at(join(positions_, "weight")), {0, config_.positions, config_.positions});
+    compute.add(y, y, positions);
+  }
+  Output out{y, {}};
+  out.saved.keep("ids", ids);
+  return out;
+}
+
+InputGradient VocabEmbedding::backward_input(Context& ctx, const Parameters& /*params*/, const Tensor& dy,
+                                             Saved saved) const {
+  const SiteScope scope(ctx, name());
+  Saved rest;
+  rest.keep("ids", saved.tensor("ids"));
+  rest.keep("dy", leave_tp_backward(ctx, sp_, dy));
+  if (learned()) rest.keep("dy of the positions", dy);
+  return {Tensor(), std::move(rest)};
+}
+
+void VocabEmbedding::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
+  const SiteScope scope(ctx, name());
+  Compute& compute = ctx.compute();
+  const Tensor& dy = rest.tensor("dy");
+  const Tensor dwords = compute.allocate(dy.dtype(), {slice_.width, config_.hidden}, "dwords");
+  compute.embedding_backward(dwords, dy, rest.tensor("ids"), slice_);
+  gradients.add(compute, join(name(), "weight"), dwords);
+  if (!learned()) return;
+  const Tensor& dy_rows = rest.tensor("dy of the positions");
+  const Tensor dpositions = compute.allocate(dy.dtype(), {config_.positions, config_.hidden}, "dpositions");
+  compute.embedding_backward(dpositions, dy_rows, position_ids(ctx, dy_rows.size(0), dy_rows.size(1)),
+                             {0, config_.positions, config_.positions});
+  gradients.add(compute, join(positions_, "weight"), dpositions);
+}
+
+}  // namespace tpc
