@@ -119,6 +119,9 @@ class Compute {
 };
 
 std::unique_ptr<Compute> make_host_compute();
+// Takes no memory (the data of its tensors is null) and computes nothing, but counts bytes and checks every
+// call as the others do: for sizes that no machine holds.
+std::unique_ptr<Compute> make_shape_only_compute();
 // Throws EnvironmentError where the build has no CUDA or the machine no device.
 std::unique_ptr<Compute> make_cuda_compute(int device);
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/compute/checks.hpp"
+#include "reference/compute/elementwise.hpp"
+#include "reference/compute/host.hpp"
+#include "reference/compute/host_loops.hpp"
+
+namespace tpc {
+
+namespace {
+
+// y = function(x...) per element; y may be one of x.
+template <class Function, class... X>
+void map_elements(const Tensor& y, Function function, const X&... x) {
+  visit_float(y.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const auto loop = [n = y.count(), function](T* to, const auto*... from) {
+      for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(function(widen(from[i])...));
+    };
+    loop(values<T>(y), values<T>(x)...);
+  });
+}
+
+}  // namespace
+
+void HostCompute::add(const Tensor& y, const Tensor& a, const Tensor& b) {
+  checks::elementwise("add", {y, a, b});
+  map_elements(
+      y, [](auto u, auto v) { return u + v; }, a, b);
+}
+
+void HostCompute::scale(const Tensor& y, const Tensor& x, double factor) {
+  checks::elementwise("scale", {y, x});
+  map_elements(
+      y, [factor](auto v) { return v * static_cast<decltype(v)>(factor); }, x);
+}
+
+void HostCompute::gelu(const Tensor& y, const Tensor& x, GeluForm form) {
+  checks::elementwise("gelu", {y, x});
+  if (form == GeluForm::erf)
+    map_elements(
+        y, [](auto v) { return elementwise::gelu_erf(v); }, x);
+  else
+    map_elements(
+        y, [](auto v) { return elementwise::gelu_tanh(v); }, x);
+}
+
+void HostCompute::gelu_backward(const Tensor& dx, const Tensor& dy, const Tensor& x, GeluForm form) {
+  checks::elementwise("gelu_backward", {dx, dy, x});
+  if (form == GeluForm::erf)
+    map_elements(
+        dx, [](auto d, auto v) { return d * elementwise::gelu_erf_slope(v); }, dy, x);
+  else
+    map_elements(
+        dx, [](auto d, auto v) { return d * elementwise::gelu_tanh_slope(v); }, dy, x);
+}
+
+void HostCompute::swiglu(const Tensor& y, const Tensor& gate, const Tensor& up) {
+  checks::elementwise("swiglu", {y, gate, up});
+  map_elements(
+      y, [](auto g, auto u) { return elementwise::silu(g) * u; }, gate, up);
+}
+
+void HostCompute::swiglu_backward(const Tensor& dgate, const Tensor& dup, const Tensor& dy,
+                                  const Tensor& gate, const Tensor& up) {
+  const std::int64_t n = checks::elementwise("swiglu_backward", {dgate, dup, dy, gate, up});
+  visit_float(dy.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T *d = values<T>(dy), *g = values<T>(gate), *u = values<T>(up);
+    T *to_gate = values<T>(dgate), *to_up = values<T>(dup);
+    for (std::int64_t i = 0; i < n; ++i) {  // all loads before the stores: outputs may be inputs
+      const auto di = widen(d[i]);
+      const auto gi = widen(g[i]);
+      const auto ui = widen(u[i]);
+      to_gate[i] = static_cast<T>(di * ui * elementwise::silu_slope(gi));
+      to_up[i] = static_cast<T>(di * elementwise::silu(gi));
+    }
+  });
+}
+
+}  // namespace tpc
