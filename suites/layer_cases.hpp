@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "suites/variants.hpp"
+
+namespace tpc {
+
+std::string_view name(SequenceParallel mode);
+
+// The problem of a variant in a tier, inputs included. It does not depend on the mesh.
+Problem problem_of(const Variant& variant, Tier tier, std::uint64_t seed);
+
+// Every case of the variants that the options ask for, in the modes wanted by `modes`, ordered by problem.
+std::vector<Case> layer_cases(const std::string& suite, const std::vector<Variant>& variants,
+                              const std::vector<SequenceParallel>& modes, const SuiteOptions& options);
+
+// A sentence: what the case holds to be true.
+std::string statement_of(const Variant& variant, SequenceParallel mode, Tier tier, int tp);
+
+}  // namespace tpc
