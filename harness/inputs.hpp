@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs are drawn, never sent: any rank draws any block, the baseline draws the whole.
+// Inputs are drawn, never sent: any rank draws any block, the baseline draws the whole. An element is a
+// function of (generator, seed, input name, global index).
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "harness/request.hpp"
@@ -17,7 +19,12 @@ std::vector<double> draw(const Problem& problem, const InputSpec& input, const S
 // The same on the host in the problem's dtype, rounded to nearest even; ids and targets as i64.
 Tensor draw_tensor(const Problem& problem, const InputSpec& input, const Shape& offset, const Shape& extent);
 
+// The whole input with the values that draw_tensor stores: what a baseline must see.
+std::vector<double> draw_rounded(const Problem& problem, const InputSpec& input);
+
 const InputSpec& input_named(const Problem& problem, const std::string& name);
+bool has_input(const Problem& problem, const std::string& name);
 bool is_integral(const Generator& generator);  // ids and targets
+DType stored_dtype(const Problem& problem, const InputSpec& input);
 
 }  // namespace tpc

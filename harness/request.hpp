@@ -24,16 +24,17 @@ struct Generator {
     sparse,  // share c of the elements: +1 (three of four) or -1, times 2^exponent, plus a; the rest 0 plus a
     norm_rows,    // rows of 2^20·{0, ±1, ±2} with zero sum and mean square 2^40 (layer and rms norm, exact
                   // tier)
-    paired_rows,  // +c, -c on pairs of equal entries of the norm_rows row of the same index (dy of a norm)
-    attention_x,  // attention_*: hard attention with two tied keys per query, see harness/exact_attention.cpp
+    paired_rows,  // +a, -a on share c of the pairs of equal entries of the norm_rows row of the same index
+                  // and equal gain (dy of a norm)
+    attention_x,  // attention_*: hard attention with two tied keys per query, see harness/exact_attention.hpp
     attention_q,
     attention_k,
     attention_v,
-    tokens,         // ids by a hash, covering the rows that shards begin and end with
+    tokens,         // ids below a by a hash, covering the rows that b shards begin and end with; see text.hpp
     targets,        // as tokens, with a share c of ignored ones
-    text_tokens,    // the words of `text`, hashed into the vocabulary
-    text_targets,   // the next word; some are ignored
-    peaked_logits,  // 1024·integers with one largest entry per row
+    text_tokens,    // the words of `text`, hashed into the vocabulary; a and b as in tokens
+    text_targets,   // the next word; share c is ignored
+    peaked_logits,  // 1024·{a, ..., b} with one larger entry per row
     contribution,   // probes; see harness/probes.hpp
     provenance
   };
@@ -42,7 +43,7 @@ struct Generator {
   double b = 0;
   double c = 0;
   int exponent = 0;
-  std::string text;  // path, for text_tokens and text_targets
+  std::string text = {};  // path, for text_tokens and text_targets
   bool operator==(const Generator&) const = default;
 };
 
