@@ -1,0 +1,20 @@
+# cmake --install puts programs under bin and the files that come with them under share; a program finds them relative
+# to itself, so that the prefix can be moved.
+include(GNUInstallDirs)
+
+set(data ${CMAKE_INSTALL_DATADIR}/tp_conformance)
+file(RELATIVE_PATH data_from_program /${CMAKE_INSTALL_BINDIR} /${data})
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/harness/data_path.cpp TARGET_DIRECTORY tpc_harness APPEND
+  PROPERTY COMPILE_DEFINITIONS
+    TPC_DATA_FROM_PROGRAM="${data_from_program}" TPC_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
+
+foreach(program tp_conformance)
+  if(TARGET ${program})
+    # An MPI outside the system's folders is found again by the installed program.
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+install(DIRECTORY suites/models DESTINATION ${data} FILES_MATCHING PATTERN *.json)
+install(DIRECTORY results/expectations DESTINATION ${data} OPTIONAL)
+install(FILES LICENSE DESTINATION ${data})
