@@ -29,7 +29,9 @@ struct Answer {
 
 // One contraction inside the computation, for the exact tier: the largest sum of magnitudes of its terms, in
 // units of the largest power of two that divides every term. At most 2^53, 2^24, 2^8 keeps f64, f32, bf16
-// exact in any order.
+// exact in any order. Values that are stored without being a sum are held to the same limit, each in units of
+// its own lowest bit; one of more than 40 bits must have been rounded and counts as infinite. What every
+// implementation keeps in f32 or better, whatever the dtype, carries "statistics." in its name.
 struct Contraction {
   std::string name;
   double quanta = 0;
@@ -44,16 +46,22 @@ struct Solution {
 
 enum class Account { answers_only, contractions_too };
 
-// Inputs by operation (shapes in core/definitions.hpp), parameters by their canonical names:
-//   column_linear, row_linear   x, dy; weight, bias where config.mlp_bias
-//   mlp                         x, dy; gelu: fc1.weight [F,H], fc1.bias, fc2.weight [H,F], fc2.bias;
-//                               swiglu: gate.weight, up.weight [F,H], down.weight [H,F], and their biases
-//   attention                   x, dy; q.weight [A·D,H], k.weight, v.weight [K·D,H], out.weight [H,A·D], and
-//   biases layer_norm, rms_norm        x, dy; gain [H], bias [H] (layer_norm only) vocab_embedding ids, dy;
-//   weight [V,H], positions.weight [positions,H] where learned vocab_cross_entropy         logits, targets,
-//   dloss [1] transformer_layer           x, dy; norm1.*, attention.*, norm2.*, mlp.* model ids, targets,
-//   dloss; embedding.weight, positions.weight, blocks.N.*, final_norm.*,
-//                               head.weight [V,H] where not tied
+// Inputs by operation (shapes in core/definitions.hpp), parameters by their canonical names. Without dy or
+// dloss only the forward pass is answered.
+//   column_linear        x, dy; weight [F,H], and bias [F] where config.mlp_bias
+//   row_linear           x, dy; weight [H,F], and bias [H] where config.mlp_bias
+//   mlp                  x, dy; gelu: fc1.weight [F,H], fc2.weight [H,F];
+//                        swiglu: gate.weight, up.weight [F,H], down.weight [H,F];
+//                        fc1.bias, ... where config.mlp_bias
+//   attention            x, dy; q.weight [A·D,H], k.weight, v.weight [K·D,H], out.weight [H,A·D];
+//                        q.bias, k.bias, v.bias where config.qkv_bias, out.bias where config.out_bias
+//   layer_norm           x, dy; gain [H], bias [H]
+//   rms_norm             x, dy; gain [H]
+//   vocab_embedding      ids, dy; weight [V,H], and positions.weight [positions,H] where learned
+//   vocab_cross_entropy  logits [S,B,V], targets, dloss [1]
+//   transformer_layer    x, dy; norm1.*, attention.*, norm2.*, mlp.*
+//   model                ids, targets, dloss; embedding.weight, positions.weight, blocks.N.*, final_norm.*,
+//                        and head.weight [V,H] where not tied
 // Answers: y and dx (layers); y (embedding); loss [1], token_loss [S,B], dlogits (cross entropy); loss,
 // token_loss (model); grad.<parameter> for every parameter.
 Solution solve(Operation operation, const ModelConfig& config, const Inputs& inputs,

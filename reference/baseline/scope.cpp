@@ -57,7 +57,7 @@ void Scope::contraction(const std::string& name, const Terms& terms) const {
 
 void Scope::stored(const std::string& name, const Values& values) const {
   if (!accounts()) return;
-  constexpr double rounded_from = 0x1p50;
+  constexpr double rounded_from = 0x1p40;
   double quanta = 0;
   for (const double value : values)
     if (value != 0) quanta = std::max(quanta, std::fabs(value) / lowest_bit(value));

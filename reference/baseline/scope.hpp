@@ -39,8 +39,8 @@ class Scope {
   double unit(const Values& values) const { return accounts() ? lowest_bit(values) : 0; }
   void contraction(const std::string& name, double largest_magnitude, double unit) const;
   void contraction(const std::string& name, const Terms& terms) const;
-  // What is no sum but must be held without rounding: the widest significand counts. One that fills a double
-  // has been rounded already, so its quanta are infinite.
+  // What is no sum but must be held without rounding: the widest significand counts. One of more than 40 bits
+  // is no work of small integers but has been rounded already, so its quanta are infinite.
   void stored(const std::string& name, const Values& values) const;
 
  private:
