@@ -89,7 +89,8 @@ TEST(Account, TellsASaturatedMlpFromAnotherOne) {
     for (double& value : dense.values) value = std::round(4 * value) * unit;
   }
   for (const auto& [name, quanta] : quanta_of(sample, inputs)) EXPECT_LT(quanta, 0x1p14) << name;
-  for (double& value : inputs.at("fc1.bias").values) value = 0.5;
+  for (const char* name : {"fc1.weight", "fc1.bias"})
+    for (double& value : inputs.at(name).values) value /= 64;
   EXPECT_EQ(quanta_of(sample, inputs).at("hidden"), std::numeric_limits<double>::infinity());
 }
 
