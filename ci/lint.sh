@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# What a reviewer should not have to look for: format, clang-tidy, and the seams that design and headers promise.
+# usage: ci/lint.sh [FILE...]    files: clang-tidy for these alone
+set -euo pipefail
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+failed=''
+
+complain() { # title, lines
+  [[ -z $2 ]] && return 0
+  printf '%s\n%s\n\n' "$1" "$2" >&2
+  failed=yes
+}
+
+check_format() {
+  git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 clang-format --dry-run -Werror || failed=yes
+}
+
+check_first_lines() {
+  local file lines=''
+  while read -r file; do
+    [[ $(head -n 1 "$file") == '// SPDX-License-Identifier: Apache-2.0' ]] || lines+="$file"$'\n'
+  done < <(git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
+  complain 'The first line is not the licence:' "$lines"
+}
+
+includes() { # pattern, paths... : lines that include it
+  local pattern=$1
+  shift
+  git grep -nE "^#include [<\"]($pattern)" -- "$@" || true
+}
+
+# Arrows point one way: core <- compute, comm <- mesh <- tensor_parallel <- model; baseline <- core;
+# reference <- harness <- suites. A main may know everything.
+check_arrows() {
+  complain 'reference/ knows nothing above it:' "$(includes '(harness|suites|bench)/' reference)"
+  complain 'harness/ does not know the suites:' "$(includes '(suites|bench)/' harness ':!harness/main*.cpp')"
+  complain 'the baseline shares only core/ with the rest:' \
+    "$(includes 'reference/(compute|comm|mesh|tensor_parallel|model)/' reference/baseline)"
+  complain 'core/ is the bottom:' "$(includes 'reference/[^c]|reference/comm|reference/compute' reference/core)"
+  complain 'compute/ knows core/ alone:' \
+    "$(includes 'reference/(comm|mesh|tensor_parallel|model|baseline)/' reference/compute)"
+  complain 'comm/ knows core/ alone:' \
+    "$(includes 'reference/(compute|mesh|tensor_parallel|model|baseline)/' reference/comm ':!reference/comm/*nccl*')"
+  complain 'mesh/ knows core/ and comm/ alone:' \
+    "$(includes 'reference/(compute|tensor_parallel|model|baseline)/' reference/mesh)"
+  complain 'tensor_parallel/ does not know the model:' \
+    "$(includes 'reference/(model|baseline)/' reference/tensor_parallel)"
+}
+
+# Each of these costs seconds per file, or ties the rest to one library.
+check_heavy_headers() {
+  complain 'No header includes these:' "$(includes 'mpi\.h|nlohmann/|CLI/|gtest/|cuda|cublas|nccl' '*.hpp')"
+  complain 'mpi.h belongs to the MPI transport and its counter:' \
+    "$(includes 'mpi\.h' '*.cpp' ':!reference/comm/mpi*.cpp' ':!*main*.cpp')"
+  complain 'CUDA and NCCL headers belong to their own files:' \
+    "$(includes 'cuda|cublas|nccl' '*.cpp' '*.cu' ':!*cuda*' ':!*nccl*')"
+}
+
+tidy_files() {
+  if (($# > 0)); then
+    printf '%s\0' "$@"
+  else # what is built, so that every file has its flags
+    git ls-files -z '*.cpp' | while IFS= read -r -d '' file; do
+      ! grep -qF "\"file\": \"$root/$file\"" build/compile_commands.json || printf '%s\0' "$file"
+    done
+  fi
+}
+
+ci/setup.sh --lint
+cmake --preset release >/dev/null
+check_format
+check_first_lines
+check_arrows
+check_heavy_headers
+tidy_files "$@" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build --quiet 2>/dev/null || failed=yes
+[[ -z $failed ]] || exit 1
+echo "ci/lint.sh: nothing to complain of"
