@@ -8,6 +8,8 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
+#include <limits>
 #include <string_view>
 
 namespace tpc {
@@ -44,6 +46,16 @@ std::string host_name() {
 }
 
 int usable_cores() { return std::max({1, cores_of(0), in_mpi_job() ? cores_of(::getppid()) : 0}); }
+
+std::uint64_t available_memory_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  std::uint64_t kibibytes = 0;
+  std::string unit;
+  while (file >> key >> kibibytes && std::getline(file, unit))
+    if (key == "MemAvailable:") return kibibytes * 1024;
+  return std::numeric_limits<std::uint64_t>::max();
+}
 
 bool in_mpi_job() {
   constexpr std::array variables = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"};

@@ -2,6 +2,7 @@
 // What a process can learn about the machine and about how it was started, before and without MPI.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,6 +14,9 @@ std::string host_name();
 // Cores that this process and its siblings may use together. A launcher may have bound this very process to
 // one of them, so its parent is asked too.
 int usable_cores();
+
+// Memory that could be had without swapping; the largest number where the machine does not say.
+std::uint64_t available_memory_bytes();
 
 // Started by mpirun, srun or the like; then the ranks on this host, where the launcher says how many.
 bool in_mpi_job();

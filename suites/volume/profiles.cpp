@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/volume/profiles.hpp"
+
+#include "reference/compute/compute.hpp"
+
+namespace tpc {
+
+namespace {
+
+// Writes rows down; knows payload and ring wire bytes of each kind of call, and nothing of layers.
+class CallList {
+ public:
+  CallList(int ranks, DType dtype) : ranks_(ranks), dtype_(dtype) {}
+
+  void set_phase(Phase phase) { phase_ = phase; }
+
+  // elements: of the full tensor, the call's payload.
+  void all_reduce(const std::string& layer, const char* operation, std::int64_t elements) {
+    add(CollectiveKind::all_reduce, {layer, operation, elements, dtype_, "tp", ranks_});
+  }
+  void all_gather(const std::string& layer, const char* operation, std::int64_t elements) {
+    add(CollectiveKind::all_gather, {layer, operation, elements, dtype_, "tp", ranks_});
+  }
+  void reduce_scatter(const std::string& layer, const char* operation, std::int64_t elements) {
+    add(CollectiveKind::reduce_scatter, {layer, operation, elements, dtype_, "tp", ranks_});
+  }
+  void reduce_statistics(const char* operation, std::int64_t elements, ReduceOp op) {
+    add(CollectiveKind::all_reduce, {"cross_entropy", operation, elements, statistics_dtype(dtype_), "tp", ranks_}, op);
+  }
+  void finalise(const std::string& axis, int group, std::int64_t elements) {
+    if (elements > 0)
+      add(CollectiveKind::all_reduce, {"", "finalise_gradients", elements, dtype_, axis, group});
+  }
+
+  Trace take() { return std::move(rows_); }
+
+ private:
+  struct Call {
+    std::string layer;
+    std::string operation;
+    std::int64_t elements;
+    DType dtype;
+    std::string axis;
+    int group;
+  };
+
+  void add(CollectiveKind kind, const Call& call, ReduceOp op = ReduceOp::sum) {
+    if (call.group == 1) return;
+    const std::int64_t payload = call.elements * static_cast<std::int64_t>(size_of(call.dtype));
+    const double passes = kind == CollectiveKind::all_reduce ? 2 : 1;
+    TraceRow row;
+    row.kind = kind;
+    row.op = op;
+    row.axis = call.axis;
+    row.group_size = call.group;
+    row.layer = call.layer;
+    row.operation = call.operation;
+    row.phase = phase_;
+    row.count = kind == CollectiveKind::all_reduce ? call.elements : call.elements / call.group;
+    row.dtype = call.dtype;
+    row.payload = payload;
+    row.ring_wire = passes * static_cast<double>(payload) * (call.group - 1) / call.group;
+    rows_.push_back(std::move(row));
+  }
+
+  int ranks_;
+  DType dtype_;
+  Phase phase_ = Phase::forward;
+  Trace rows_;
+};
+
+class Profile {
+ public:
+  explicit Profile(const Request& request)
+      : config_(request.problem.model),
+        sp_(request.sharding.sequence_parallel),
+        operation_(request.problem.operation),
+        ranks_(request.mesh.ranks()),
+        tokens_(request.problem.batch * request.problem.sequence),
+        calls_(ranks_, request.problem.dtype) {}
+
+  Trace whole() {
+    calls_.set_phase(Phase::forward);
+    forward();
+    calls_.set_phase(Phase::backward);
+    backward();
+    calls_.set_phase(Phase::finalise);
+    finalise();
+    return calls_.take();
+  }
+
+ private:
+  using SP = SequenceParallel;
+  std::int64_t activation() const { return tokens_ * config_.hidden; }  // elements of P
+
+  void enter(const std::string& layer) {
+    if (sp_ != SP::off) calls_.all_gather(layer, "gather_from_sp", activation());
+  }
+  void leave(const std::string& layer) {
+    if (sp_ == SP::off)
+      calls_.all_reduce(layer, "reduce_from_tp", activation());
+    else
+      calls_.reduce_scatter(layer, "reduce_scatter_to_sp", activation());
+  }
+  void leave_backward(const std::string& layer) {
+    if (sp_ != SP::off) calls_.all_gather(layer, "reduce_scatter_to_sp", activation());
+  }
+  void enter_backward(const std::string& layer) {
+    if (sp_ == SP::regathered) calls_.all_gather(layer, "gather_from_sp", activation());
+    if (sp_ == SP::off)
+      calls_.all_reduce(layer, "copy_to_tp", activation());
+    else
+      calls_.reduce_scatter(layer, "gather_from_sp", activation());
+  }
+
+  std::string row_of(const std::string& prefix, bool is_attention) const {
+    const std::string row = is_attention ? "out" : config_.mlp == MlpKind::gelu ? "fc2" : "down";
+    return prefix.empty() ? row : prefix + "." + row;
+  }
+  void half_forward(const std::string& layer, bool is_attention) {
+    enter(layer);
+    leave(row_of(layer, is_attention));
+  }
+  void half_backward(const std::string& layer, bool is_attention) {
+    leave_backward(row_of(layer, is_attention));
+    enter_backward(layer);
+  }
+  static std::string in_block(const std::string& block, const char* half) {
+    return block.empty() ? half : block + "." + half;
+  }
+  void block_forward(const std::string& block) {
+    half_forward(in_block(block, "attention"), true);
+    half_forward(in_block(block, "mlp"), false);
+  }
+  void block_backward(const std::string& block) {
+    half_backward(in_block(block, "mlp"), false);
+    half_backward(in_block(block, "attention"), true);
+  }
+  static std::string block_name(std::int64_t i) { return "blocks." + std::to_string(i); }
+  std::string head() const { return config_.tied_head ? "embedding" : "head"; }
+
+  void cross_entropy() {
+    calls_.reduce_statistics("max", tokens_, ReduceOp::max);
+    calls_.reduce_statistics("sum_exp", tokens_, ReduceOp::sum);
+    calls_.reduce_statistics("target_logit", tokens_, ReduceOp::sum);
+    if (config_.loss.label_smoothing != 0) calls_.reduce_statistics("sum_logit", tokens_, ReduceOp::sum);
+  }
+
+  void forward() {
+    switch (operation_) {
+      case Operation::column_linear:
+        return enter("");
+      case Operation::row_linear:
+      case Operation::vocab_embedding:
+        return leave("");
+      case Operation::mlp:
+        return half_forward("", false);
+      case Operation::attention:
+        return half_forward("", true);
+      case Operation::transformer_layer:
+        return block_forward("");
+      case Operation::vocab_cross_entropy:
+        return cross_entropy();
+      case Operation::model:
+        leave("embedding");
+        for (std::int64_t i = 0; i < config_.layers; ++i) block_forward(block_name(i));
+        enter(head());
+        return cross_entropy();
+      default:
+        return;  // single norms send nothing
+    }
+  }
+
+  void backward() {
+    switch (operation_) {
+      case Operation::column_linear:
+        return enter_backward("");
+      case Operation::row_linear:
+      case Operation::vocab_embedding:
+        return leave_backward("");
+      case Operation::mlp:
+        return half_backward("", false);
+      case Operation::attention:
+        return half_backward("", true);
+      case Operation::transformer_layer:
+        return block_backward("");
+      case Operation::model:
+        enter_backward(head());
+        for (std::int64_t i = config_.layers - 1; i >= 0; --i) block_backward(block_name(i));
+        return leave_backward("embedding");
+      default:
+        return;
+    }
+  }
+
+  // Elements whose gradients are sums over tp when backward ends: only under sequence parallelism.
+  std::int64_t norm_elements() const { return (config_.norm == NormKind::layer_norm ? 2 : 1) * config_.hidden; }
+  std::int64_t half_elements(bool is_attention) const {
+    return (is_attention ? config_.out_bias : config_.mlp_bias) ? config_.hidden : 0;
+  }
+  std::int64_t block_elements() const { return 2 * norm_elements() + half_elements(true) + half_elements(false); }
+  std::int64_t position_elements() const {
+    return config_.position == PositionKind::learned ? config_.positions * config_.hidden : 0;
+  }
+  std::int64_t pending_over_tp() const {
+    if (sp_ == SP::off) return 0;
+    switch (operation_) {
+      case Operation::row_linear:
+        return config_.mlp_bias ? config_.hidden : 0;
+      case Operation::mlp:
+        return half_elements(false);
+      case Operation::attention:
+        return half_elements(true);
+      case Operation::layer_norm:
+        return 2 * config_.hidden;
+      case Operation::rms_norm:
+        return config_.hidden;
+      case Operation::vocab_embedding:
+        return position_elements();
+      case Operation::transformer_layer:
+        return block_elements();
+      case Operation::model:
+        return position_elements() + config_.layers * block_elements() + norm_elements();
+      default:
+        return 0;
+    }
+  }
+  // With fewer kv heads than ranks: the k and v projections of the one head a rank holds a copy of.
+  std::int64_t pending_over_copies() const {
+    if (config_.kv_heads >= ranks_) return 0;
+    const std::int64_t attention = 2 * config_.head_dim * (config_.hidden + (config_.qkv_bias ? 1 : 0));
+    if (operation_ == Operation::model) return config_.layers * attention;
+    return operation_ == Operation::attention || operation_ == Operation::transformer_layer ? attention : 0;
+  }
+  // The group that a parameter met first is pending over comes first: q,k,v before out in an attention on its own,
+  // a norm before them in a block.
+  void finalise() {
+    const int copies = config_.kv_heads >= ranks_ ? 1 : ranks_ / static_cast<int>(config_.kv_heads);
+    const bool copies_first = operation_ == Operation::attention;
+    if (copies_first) calls_.finalise("kv_copies", copies, pending_over_copies());
+    calls_.finalise("tp", ranks_, pending_over_tp());
+    if (!copies_first) calls_.finalise("kv_copies", copies, pending_over_copies());
+  }
+
+  const ModelConfig& config_;
+  SP sp_;
+  Operation operation_;
+  int ranks_;
+  std::int64_t tokens_;
+  CallList calls_;
+};
+
+}  // namespace
+
+std::string profile_name(const Sharding& sharding) {
+  const std::string base = sharding.sequence_parallel == SequenceParallel::off    ? "tp"
+                           : sharding.sequence_parallel == SequenceParallel::kept ? "tp-sp-kept"
+                                                                                  : "tp-sp-regather";
+  return sharding.fused ? base : base + "-unfused";
+}
+
+Trace volume_profile(const Request& request) { return Profile(request).whole(); }
+
+}  // namespace tpc
