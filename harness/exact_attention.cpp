@@ -12,18 +12,12 @@ namespace tpc {
 
 namespace {
 
-// Where bit `bit` of a kv head lies among the head's dims, and its sign.
-std::int64_t head_dim_of_bit(const ModelConfig& model, std::int64_t kv_head, int bit) {
-  return (bit + kv_head) % model.head_dim;
-}
+constexpr std::int64_t vectors = 24;
 
-double sign_of_bit(std::uint64_t seed, std::int64_t kv_head, int bit) {
-  const auto index = static_cast<std::uint64_t>(kv_head * 64 + bit);
+// The sign with which a kv head takes entry `entry` of a code vector.
+double sign_of_entry(std::uint64_t seed, std::int64_t kv_head, int entry) {
+  const auto index = static_cast<std::uint64_t>(kv_head * 64 + entry);
   return (philox(seed, index, hash_name("attention_signs"))[0] & 1U) == 0 ? 1.0 : -1.0;
-}
-
-double bit_of(std::int64_t number, int bit) {
-  return ((static_cast<std::uint64_t>(number) >> static_cast<unsigned>(bit)) & 1U) != 0 ? 1.0 : -1.0;
 }
 
 // 1024 over the attention scale.
@@ -36,22 +30,21 @@ double query_magnitude(const ModelConfig& model) {
   return magnitude;
 }
 
-// The bit that a head dim holds: -1 where none.
-int bit_on_dim(const ModelConfig& model, const AttentionCode& code, std::int64_t kv_head, std::int64_t dim) {
-  for (int bit = 0; bit < code.dims(); ++bit)
-    if (head_dim_of_bit(model, kv_head, bit) == dim) return bit;
-  return -1;
+// The entry that a dim of a kv head holds; -1 where none.
+int entry_on_dim(const ModelConfig& model, const AttentionCode& code, std::int64_t kv_head,
+                 std::int64_t dim) {
+  const std::int64_t entry = (dim + model.head_dim - kv_head % model.head_dim) % model.head_dim;
+  return entry < code.dims() ? static_cast<int>(entry) : -1;
 }
 
-// Bits 0 ... bits-1 number the pair; bit `bits` tells its two positions apart.
+// The own code vector, what tells the two of a pair apart, the code vectors of the targets.
 double code_column(const Problem& problem, const AttentionCode& code, std::int64_t position,
                    std::int64_t batch_entry, std::int64_t column) {
   const auto c = static_cast<int>(column);
-  if (c < code.bits) return bit_of(position >> 1, c);
-  if (c == code.bits) return bit_of(position, 0);
-  const int set = (c - code.bits - 1) / code.bits;
-  const int bit = (c - code.bits - 1) % code.bits;
-  return bit_of(target_pair(problem, code, position, batch_entry, set), bit);
+  if (c < code.width()) return code.entry(position / 2, c);
+  if (c == code.width()) return position % 2 == 0 ? -1 : 1;
+  const int set = (c - code.dims()) / code.width();
+  return code.entry(target_pair(problem, code, position, batch_entry, set), (c - code.dims()) % code.width());
 }
 
 RunFiller x_filler(const Problem& problem, const InputSpec& input, const AttentionCode& code) {
@@ -60,7 +53,7 @@ RunFiller x_filler(const Problem& problem, const InputSpec& input, const Attenti
   const std::int64_t batch = input.shape[1];
   const std::int64_t width = input.shape[2];
   TPC_EXPECT(code.columns() < width, "exact attention over {} positions needs more than {} columns, not {}",
-             code.sequence, code.columns(), width);
+             code.sequence(), code.columns(), width);
   const Generator g = input.generator;
   const std::uint64_t stream = hash_name(input.name);
   return filler_by_rows(width, [=](std::int64_t row, double* out) {
@@ -77,10 +70,10 @@ RunFiller q_filler(const Problem& problem, const AttentionCode& code, std::int64
     std::fill_n(out, width, 0.0);
     const std::int64_t head = row / model.head_dim;
     const std::int64_t kv_head = head / (model.heads / model.kv_heads);
-    const int bit = bit_on_dim(model, code, kv_head, row % model.head_dim);
-    if (bit < 0 || bit == code.bits) return;
-    out[code.bits + 1 + target_set_of(head) * code.bits + bit] =
-        magnitude * sign_of_bit(problem.seed, kv_head, bit);
+    const int entry = entry_on_dim(model, code, kv_head, row % model.head_dim);
+    if (entry < 0 || entry == code.width()) return;
+    out[code.dims() + target_set_of(head) * code.width() + entry] =
+        magnitude * sign_of_entry(problem.seed, kv_head, entry);
   });
 }
 
@@ -89,8 +82,8 @@ RunFiller k_filler(const Problem& problem, const AttentionCode& code, std::int64
   return filler_by_rows(width, [=](std::int64_t row, double* out) {
     std::fill_n(out, width, 0.0);
     const std::int64_t kv_head = row / model.head_dim;
-    const int bit = bit_on_dim(model, code, kv_head, row % model.head_dim);
-    if (bit >= 0) out[bit] = sign_of_bit(problem.seed, kv_head, bit);
+    const int entry = entry_on_dim(model, code, kv_head, row % model.head_dim);
+    if (entry >= 0) out[entry] = sign_of_entry(problem.seed, kv_head, entry);
   });
 }
 
@@ -111,8 +104,8 @@ RunFiller bias_filler(const Problem& problem, const InputSpec& input, const Atte
   for (std::size_t row = 0; row < bias.size(); ++row) {
     const auto head = static_cast<std::int64_t>(row) / model.head_dim;
     const std::int64_t kv_head = query ? head / (model.heads / model.kv_heads) : head;
-    const int bit = bit_on_dim(model, code, kv_head, static_cast<std::int64_t>(row) % model.head_dim);
-    if (bit == (query ? -1 : code.bits)) bias[row] = sign_of_bit(problem.seed, head, 63);
+    const int entry = entry_on_dim(model, code, kv_head, static_cast<std::int64_t>(row) % model.head_dim);
+    if (entry == (query ? -1 : code.width())) bias[row] = sign_of_entry(problem.seed, head, 63);
   }
   return filler_of(std::move(bias));
 }
@@ -120,18 +113,30 @@ RunFiller bias_filler(const Problem& problem, const InputSpec& input, const Atte
 }  // namespace
 
 AttentionCode::AttentionCode(const Problem& problem)
-    : sequence(problem.sequence), causal(problem.model.causal) {
-  const auto pairs = static_cast<std::uint64_t>((sequence + 1) / 2);
-  bits = pairs <= 1 ? 0 : std::bit_width(pairs - 1);
-  TPC_EXPECT(dims() <= problem.model.head_dim,
-             "exact attention over {} positions needs a head dim of {}, not {}", sequence, dims(),
-             problem.model.head_dim);
+    : sequence_(problem.sequence), causal_(problem.model.causal) {
+  const std::int64_t pairs = (sequence_ + 1) / 2;
+  const std::int64_t room = problem.model.head_dim - 1;
+  width_ = pairs <= 1 ? 0 : std::bit_width(static_cast<std::uint64_t>(pairs - 1));
+  if (width_ <= room) return;
+  bits_ = false;
+  width_ = 0;
+  for (std::int64_t reach = 1; reach < pairs; reach *= vectors) width_ += 3;
+  TPC_EXPECT(width_ <= room, "exact attention over {} positions needs a head dim of more than {}, not {}",
+             sequence_, width_, problem.model.head_dim);
+}
+
+double AttentionCode::entry(std::int64_t pair, int i) const {
+  if (bits_) return ((pair >> i) & 1) != 0 ? 1 : -1;
+  for (int group = 0; group < i / 3; ++group) pair /= vectors;
+  const auto vector = static_cast<int>(pair % vectors);
+  const double magnitude = vector / 8 == i % 3 ? 1 : 2;
+  return ((vector >> (i % 3)) & 1) != 0 ? magnitude : -magnitude;
 }
 
 std::int64_t target_pair(const Problem& problem, const AttentionCode& code, std::int64_t position,
                          std::int64_t batch_entry, int set) {
   // Pairs of which both keys exist and are visible; the first alone where there is none.
-  const std::int64_t keys = code.causal ? position + 1 : code.sequence;
+  const std::int64_t keys = code.causal() ? position + 1 : code.sequence();
   const std::int64_t pairs = std::max<std::int64_t>(1, keys / 2);
   const auto index = static_cast<std::uint64_t>((position * problem.batch + batch_entry) * target_sets + set);
   const std::uint64_t word = philox(problem.seed, index, hash_name("attention_targets"))[0];
