@@ -30,13 +30,12 @@ TPC_HOST_DEVICE inline Logistic<T> logistic(T x) {
 }
 
 template <class T>
-TPC_HOST_DEVICE inline T silu(T x) {
-  return x * logistic(x).value;
+TPC_HOST_DEVICE inline T silu(T x, const Logistic<T>& s) {
+  return x * s.value;
 }
 
 template <class T>
-TPC_HOST_DEVICE inline T silu_slope(T x) {
-  const Logistic<T> s = logistic(x);
+TPC_HOST_DEVICE inline T silu_slope(T x, const Logistic<T>& s) {
   return s.value * (1 + x * s.complement);
 }
 

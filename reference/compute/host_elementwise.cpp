@@ -57,7 +57,7 @@ void HostCompute::gelu_backward(const Tensor& dx, const Tensor& dy, const Tensor
 void HostCompute::swiglu(const Tensor& y, const Tensor& gate, const Tensor& up) {
   checks::elementwise("swiglu", {y, gate, up});
   map_elements(
-      y, [](auto g, auto u) { return elementwise::silu(g) * u; }, gate, up);
+      y, [](auto g, auto u) { return elementwise::silu(g, elementwise::logistic(g)) * u; }, gate, up);
 }
 
 void HostCompute::swiglu_backward(const Tensor& dgate, const Tensor& dup, const Tensor& dy,
@@ -71,8 +71,9 @@ void HostCompute::swiglu_backward(const Tensor& dgate, const Tensor& dup, const 
       const auto di = widen(d[i]);
       const auto gi = widen(g[i]);
       const auto ui = widen(u[i]);
-      to_gate[i] = static_cast<T>(di * ui * elementwise::silu_slope(gi));
-      to_up[i] = static_cast<T>(di * elementwise::silu(gi));
+      const auto s = elementwise::logistic(gi);
+      to_gate[i] = static_cast<T>(di * ui * elementwise::silu_slope(gi, s));
+      to_up[i] = static_cast<T>(di * elementwise::silu(gi, s));
     }
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// f64 by BLIS, which has right kernels for CPUs newer than itself; f32 by oneDNN; bf16 widened to f32,
+// f64 by BLIS; f32 by oneDNN; bf16 widened to f32,
 // multiplied there and rounded once.
 #include <cblas.h>
 #include <dnnl.h>
@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 
+#include "reference/compute/blis_kernels.hpp"
 #include "reference/compute/checks.hpp"
 #include "reference/compute/host.hpp"
 #include "reference/compute/host_loops.hpp"
@@ -15,6 +16,8 @@
 namespace tpc {
 
 namespace {
+
+[[maybe_unused]] const bool blis_kernels_chosen = choose_blis_kernels();  // before main, hence before threads
 
 // One product or a batch of them, row-major.
 struct Product {
