@@ -25,6 +25,7 @@ struct SuiteOptions {
   int batch = 0;     // 0: the suite's own choice
   int sequence = 0;  // 0: the suite's own choice
   std::string text;  // path; empty: the text that comes with the suite
+  int random = 0;    // of --random: as many configurations drawn at random, and nothing else
   int world = 1;     // ranks that there are; cases that need more are listed all the same
 };
 

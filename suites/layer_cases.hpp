@@ -11,7 +11,8 @@ namespace tpc {
 std::string_view name(SequenceParallel mode);
 
 // The problem of a variant in a tier, inputs included. It does not depend on the mesh.
-Problem problem_of(const Variant& variant, Tier tier, std::uint64_t seed);
+Problem problem_of(const Variant& variant, Tier tier, DType dtype, std::uint64_t seed);
+DType natural_dtype(Tier tier);  // f32 and bf16 of their tiers, else f64
 
 // Every case of the variants that the options ask for, in the modes wanted by `modes`, ordered by problem.
 std::vector<Case> layer_cases(const std::string& suite, const std::vector<Variant>& variants,

@@ -15,6 +15,7 @@ Suite sequence_parallel_suite(const SuiteOptions& options);
 Suite loss_parallel_suite(const SuiteOptions& options);
 Suite invalid_suite(const SuiteOptions& options);
 Suite models_suite(const SuiteOptions& options);
+Suite random_suite(const SuiteOptions& options);
 
 // In the order in which they run. Throws UsageError where the options ask for what cannot be.
 std::vector<Suite> all_suites(const SuiteOptions& options);

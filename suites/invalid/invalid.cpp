@@ -119,7 +119,7 @@ Case make_case(const Invalid& i, const SuiteOptions& options) {
   Case c;
   c.suite = "invalid";
   c.name = i.name;
-  c.request.problem = problem_of(v, Tier::f64, options.seed);
+  c.request.problem = problem_of(v, Tier::f64, DType::f64, options.seed);
   c.request.sharding = i.sharding;
   c.request.mesh = i.mesh.axes.empty() ? MeshSpec{{i.tp}, {"tp"}} : i.mesh;
   c.expectation = Expectation::refusal;

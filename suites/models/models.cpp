@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claim: at the width of published models, on the words of a real text, the sharded model still computes what one
-// device computes. With --model the run is about that model alone; else it holds one of GPT-2.
+// Claim: at the width of published models, on the words of a real text, the sharded model still computes what
+// one device computes. With --model the run is about that model alone; else it holds one of GPT-2.
 #include <algorithm>
 #include <numeric>
 
 #include "harness/baseline_store.hpp"
 #include "harness/data_path.hpp"
 #include "harness/machine.hpp"
+#include "harness/problem_inputs.hpp"
 #include "harness/text.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 #include "suites/layer_cases.hpp"
@@ -16,8 +17,8 @@ namespace tpc {
 
 namespace {
 
-// Megatron-LM pads the vocabulary to a multiple of 128 (GPT-2: 50257 to 50304), and where that does not split, to a
-// multiple of 128 times the ranks.
+// Megatron-LM pads the vocabulary to a multiple of 128 (GPT-2: 50257 to 50304), and where that does not
+// split, to a multiple of 128 times the ranks.
 std::int64_t padded_vocab(std::int64_t vocab, int tp) {
   const std::int64_t padded = (vocab + 127) / 128 * 128;
   if (padded % tp == 0) return padded;
@@ -36,7 +37,8 @@ std::string why_not_splittable(const ModelConfig& config, std::int64_t sequence,
   return {};
 }
 
-// The shards whose first and last rows the text must reach: those of every degree that the model is judged at.
+// The shards whose first and last rows the text must reach: those of every degree that the model is judged
+// at.
 int shards_to_cover(const std::vector<int>& degrees) {
   int common = 1;
   for (const int tp : degrees) common = std::lcm(common, tp);
@@ -44,21 +46,17 @@ int shards_to_cover(const std::vector<int>& degrees) {
 }
 
 void draw_ids_from_text(Problem& problem, const std::string& text, int shards) {
-  for (InputSpec& input : problem.inputs) {
-    if (input.name != "ids" && input.name != "targets") continue;
-    Generator& g = input.generator;
-    g.kind = input.name == "ids" ? Generator::Kind::text_tokens : Generator::Kind::text_targets;
-    g.a = static_cast<double>(problem.model.vocab);
-    g.b = shards;
-    g.c = input.name == "ids" ? 0 : 0.125;
-    g.exponent = static_cast<int>(padded_vocab(problem.model.vocab, 1));
-    g.text = text;
-  }
+  IdChoice ids;
+  ids.padded_vocab = padded_vocab(problem.model.vocab, 1);
+  ids.shards = shards;
+  ids.text = text;
+  problem.inputs = inputs_for(problem, InputRecipe::gaussian, ids);
   const std::string missing = missing_coverage(problem, "ids", "targets");
   if (!missing.empty())
-    throw UsageError(fmt::format("a batch of {} sequences of {} tokens is too small to judge a vocabulary of {}: {}; "
-                                 "raise --batch or --seq",
-                                 problem.batch, problem.sequence, problem.model.vocab, missing));
+    throw UsageError(
+        fmt::format("a batch of {} sequences of {} tokens is too small to judge a vocabulary of {}: {}; "
+                    "raise --batch or --seq",
+                    problem.batch, problem.sequence, problem.model.vocab, missing));
 }
 
 void require_memory(const NamedModel& model, const Problem& problem) {
@@ -72,10 +70,11 @@ void require_memory(const NamedModel& model, const Problem& problem) {
   }
   const std::string remedy = fitting > 0 ? fmt::format("--layers {} would fit", fitting)
                                          : std::string("not even --layers 1 would fit");
-  throw UsageError(fmt::format("the single-device baseline of {} with {} layers needs {:.1f} GiB, and {:.1f} GiB are "
-                               "available: {}",
-                               model.name, problem.model.layers, static_cast<double>(needed) / 0x1p30,
-                               static_cast<double>(available) / 0x1p30, remedy));
+  throw UsageError(
+      fmt::format("the single-device baseline of {} with {} layers needs {:.1f} GiB, and {:.1f} GiB are "
+                  "available: {}",
+                  model.name, problem.model.layers, static_cast<double>(needed) / 0x1p30,
+                  static_cast<double>(available) / 0x1p30, remedy));
 }
 
 struct Judged {
@@ -94,7 +93,7 @@ void add_cases(Suite& suite, const Judged& judged, const SuiteOptions& options) 
   v.sequence = judged.sequence;
   const std::string text = options.text.empty() ? data_path("LICENSE").string() : options.text;
   for (const Tier tier : judged.tiers) {
-    Problem problem = problem_of(v, tier, options.seed);
+    Problem problem = problem_of(v, tier, natural_dtype(tier), options.seed);
     draw_ids_from_text(problem, text, shards_to_cover(judged.degrees));
     require_memory(judged.model, problem);
     for (const int tp : judged.degrees)
@@ -126,7 +125,8 @@ std::vector<int> splittable_degrees(Suite& suite, const NamedModel& model, std::
     else if (options.tp_given)
       throw UsageError(fmt::format("{} does not split over tp {}: {}", model.name, tp, reason));
     else
-      for (const char* tier : {"f64", "f32", "bf16"}) suite.impossible.push_back({model.name, "off", tier, tp, reason});
+      for (const char* tier : {"f64", "f32", "bf16"})
+        suite.impossible.push_back({model.name, "off", tier, tp, reason});
   }
   return degrees;
 }

@@ -25,7 +25,8 @@ class CallList {
     add(CollectiveKind::reduce_scatter, {layer, operation, elements, dtype_, "tp", ranks_});
   }
   void reduce_statistics(const char* operation, std::int64_t elements, ReduceOp op) {
-    add(CollectiveKind::all_reduce, {"cross_entropy", operation, elements, statistics_dtype(dtype_), "tp", ranks_}, op);
+    add(CollectiveKind::all_reduce,
+        {"cross_entropy", operation, elements, statistics_dtype(dtype_), "tp", ranks_}, op);
   }
   void finalise(const std::string& axis, int group, std::int64_t elements) {
     if (elements > 0)
@@ -194,11 +195,15 @@ class Profile {
   }
 
   // Elements whose gradients are sums over tp when backward ends: only under sequence parallelism.
-  std::int64_t norm_elements() const { return (config_.norm == NormKind::layer_norm ? 2 : 1) * config_.hidden; }
+  std::int64_t norm_elements() const {
+    return (config_.norm == NormKind::layer_norm ? 2 : 1) * config_.hidden;
+  }
   std::int64_t half_elements(bool is_attention) const {
     return (is_attention ? config_.out_bias : config_.mlp_bias) ? config_.hidden : 0;
   }
-  std::int64_t block_elements() const { return 2 * norm_elements() + half_elements(true) + half_elements(false); }
+  std::int64_t block_elements() const {
+    return 2 * norm_elements() + half_elements(true) + half_elements(false);
+  }
   std::int64_t position_elements() const {
     return config_.position == PositionKind::learned ? config_.positions * config_.hidden : 0;
   }
@@ -232,8 +237,8 @@ class Profile {
     if (operation_ == Operation::model) return config_.layers * attention;
     return operation_ == Operation::attention || operation_ == Operation::transformer_layer ? attention : 0;
   }
-  // The group that a parameter met first is pending over comes first: q,k,v before out in an attention on its own,
-  // a norm before them in a block.
+  // The group that a parameter met first is pending over comes first: q,k,v before out in an attention on its
+  // own, a norm before them in a block.
   void finalise() {
     const int copies = config_.kv_heads >= ranks_ ? 1 : ranks_ / static_cast<int>(config_.kv_heads);
     const bool copies_first = operation_ == Operation::attention;
