@@ -14,7 +14,8 @@ complain() { # title, lines
 }
 
 check_format() {
-  git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 clang-format --dry-run -Werror || failed=yes
+  complain 'clang-format -i would change:' "$(git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' |
+    xargs -0 clang-format --dry-run 2>&1 | sed -n 's/:[0-9:]* warning: .*//p' | sort -u)"
 }
 
 check_first_lines() {
