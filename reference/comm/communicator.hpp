@@ -38,13 +38,16 @@ class Abandoned : public std::runtime_error {
 // thread-safe.
 struct CallLog {
   struct Group {
-    std::vector<int> members;  // ranks in the family's root
-    std::int64_t calls = 0;
+    std::vector<int> members;   // ranks in the family's root
+    std::int64_t calls = 0;     // collectives, of which every member makes as many
+    std::int64_t messages = 0;  // point-to-point calls
   };
-  std::map<std::string, Group> groups;  // by communicator name
-  std::string last;                     // "all_reduce of 64 f64 on tp, call 3 (row_linear.reduce_from_tp)"
-  std::string waiting_on;               // name of the communicator a wait gave up on, else empty
-  bool unfinished = false;              // requests were abandoned: the family must not be used again
+  std::map<std::string, Group> groups;      // by communicator name
+  std::multimap<std::string, Group> ended;  // whose communicator is gone; cleared by whoever compares ranks
+  std::int64_t collectives = 0;             // calls that moved data, over all groups
+  std::string last;         // "all_reduce of 64 f64 on tp, call 3 (row_linear.reduce_from_tp)"
+  std::string waiting_on;   // name of the communicator a wait gave up on, else empty
+  bool unfinished = false;  // requests were abandoned: the family must not be used again
 };
 
 // An operation in flight. Owns or borrows its buffers; wait completes it (or orders a device stream behind
@@ -95,6 +98,11 @@ class Communicator {
   // joins none and gets null. Names are for people and traces; equal names in one family are told apart by a
   // suffix.
   virtual std::shared_ptr<Communicator> split(int colour, int key, const std::string& name) = 0;
+  // As split, for ranks that know the others of their group without asking. Collective over this
+  // communicator: each rank passes the ranks of its own group in their order in it, or none to join none;
+  // lists of different ranks are equal or disjoint. The only form that a dry run can answer for groups of its
+  // own choice.
+  virtual std::shared_ptr<Communicator> subgroup(const std::vector<int>& members, const std::string& name);
   // Collective. The same group as the root of a new family: own call log, own deadline, not abandoned.
   virtual std::shared_ptr<Communicator> renew(const std::string& name) = 0;
 

@@ -2,7 +2,6 @@
 // A named grid of ranks. The last axis varies fastest, so that `tp`, put last, joins neighbouring ranks.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -24,13 +23,16 @@ void validate(const MeshSpec& spec, int ranks);
 class DeviceMesh {
  public:
   // Collective over world, whose size must be the product of the shape. One communicator per axis is made
-  // here, named after it; those of further groups are made when first asked for, and shared from then on.
+  // here, named after it; those of further groups are made when first asked for. Meshes derived from one
+  // another share them.
   DeviceMesh(CommunicatorPtr world, MeshSpec spec);
 
   const MeshSpec& spec() const { return spec_; }
-  int ranks() const { return world_->size(); }
-  int rank() const { return world_->rank(); }
-  Communicator& world() const { return *world_; }
+  int ranks() const { return spec_.ranks(); }
+  int rank() const { return rank_; }
+  // Of all ranks of this mesh. Collective over the mesh that this one was cut from when first asked of a
+  // sub-mesh of several axes, which has no communicator before.
+  Communicator& world() const;
 
   // Unknown names are Refusals that list the axes there are.
   bool has(const std::string& axis) const;
@@ -53,13 +55,18 @@ class DeviceMesh {
                        const std::vector<std::string>& names);
 
  private:
-  DeviceMesh(CommunicatorPtr world, MeshSpec spec, std::map<std::string, CommunicatorPtr> groups);
+  struct Groups;  // the communicators of a mesh and all that were derived from it
+  DeviceMesh(std::shared_ptr<Groups> groups, MeshSpec spec, std::vector<int> members);
   int index_of(const std::string& axis) const;
-  CommunicatorPtr make_group(const std::string& axis) const;
+  int stride_of(int index) const;  // between neighbours on an axis, in ranks
+  DeviceMesh with_axes(MeshSpec spec) const;
+  std::vector<int> group_members(int index) const;  // ranks of the root mesh
+  Communicator& made(const std::string& name, const std::vector<int>& members) const;
 
-  CommunicatorPtr world_;
+  std::shared_ptr<Groups> groups_;
   MeshSpec spec_;
-  std::map<std::string, CommunicatorPtr> groups_;
+  std::vector<int> members_;  // ranks of the root mesh
+  int rank_ = 0;
 };
 
 }  // namespace tpc
