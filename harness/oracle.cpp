@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/oracle.hpp"
+
+#include "harness/baseline_store.hpp"
+
+namespace tpc {
+
+namespace {
+
+class BaselineOracle : public Oracle {
+ public:
+  BaselineOracle(const CommunicatorPtr& ranks, std::uint64_t byte_budget)
+      : ranks_(ranks), store_(ranks, byte_budget) {}
+
+  void prepare(std::span<const Case* const> wanted, Implementation& implementation,
+               std::chrono::steady_clock::time_point deadline) override {
+    ranks_->set_deadline(deadline);
+    try {
+      store_.prepare(wanted, implementation);
+    } catch (...) {
+      ranks_->abort();
+      throw;
+    }
+  }
+  bool has(const Case& c) const override { return store_.has(c); }
+  std::string defect(const Case& c) const override { return store_.defect(c); }
+  const ExpectedTensors& expected(const Case& c) const override { return store_.expected(c); }
+  Comparison judge(const Case& c, const std::vector<LocalTensor>& got, Communicator& ranks) override {
+    return compare(c, got, store_.expected(c), ranks);
+  }
+
+ private:
+  CommunicatorPtr ranks_;
+  BaselineStore store_;
+};
+
+}  // namespace
+
+std::unique_ptr<Oracle> make_baseline_oracle(CommunicatorPtr ranks, std::uint64_t byte_budget) {
+  return std::make_unique<BaselineOracle>(ranks, byte_budget);
+}
+
+}  // namespace tpc

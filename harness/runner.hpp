@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case and an implementation become a record. Every rank calls `run` with the same cases in the same order
+// and gets the same record.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/agreement.hpp"
+#include "harness/oracle.hpp"
+#include "harness/ruling.hpp"
+#include "harness/watchdog.hpp"
+
+namespace tpc {
+
+// Ranks that a case needs.
+int ranks_of(const Case& c);
+
+struct RunnerOptions {
+  std::chrono::milliseconds deadline{30'000};  // of a case
+  // How much later than the deadline a rank may arrive at the verdict; not given: 2 s and a tenth of it.
+  std::optional<std::chrono::milliseconds> grace;
+  std::uint64_t seed = 1;
+  std::function<std::string(const Case&)> replay;  // its command line
+  // On every rank that holds tensors of a case that failed.
+  std::function<void(const Case&, const std::vector<LocalTensor>&, const ExpectedTensors&, int rank)> dump;
+  Watchdog* watchdog = nullptr;
+};
+
+class Runner {
+ public:
+  // Collective over world, which the runner has for itself from then on.
+  Runner(const CommunicatorPtr& world, Implementation& implementation, Oracle& oracle, RunnerOptions options);
+
+  // What will be run from here on, in this order, so that baselines can be made ahead; and whether it all
+  // comes again, so that they are kept.
+  void plan(std::vector<const Case*> order, bool again = false);
+  Record run(const Case& c);
+  // A record of a case that is not put to the implementation.
+  Record not_run(const Case& c, const std::string& reason) const;
+
+  // Set when the run cannot go on: what is run from then on is not run, with this reason.
+  const std::optional<Stop>& stop() const { return stop_; }
+  // Ends the run for a reason of the caller's, on all ranks alike.
+  void stop_for(Stop stop) { stop_ = std::move(stop); }
+  // Of the run so far, by design: 0, 1, 2, 3 or 5.
+  int exit_code(const Tally& tally) const;
+  Agreement& agreement() { return agreement_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Rule = std::function<Ruling(const RankReports&)>;
+
+  Ruling rule_on(const Case& c);
+  Ruling prepare(const Case& c);
+  std::vector<const Case*> wanted_from(const Case& c) const;
+  Ruling ask(const Case& c, Response& response);
+  Ruling compare_with_baseline(const Case& c, const Response& response);
+  RankReport attempt(Communicator* family, const std::function<void(RankReport&)>& work) const;
+  Ruling agree(const RankReport& mine, const Rule& rule, Clock::time_point started,
+               std::chrono::milliseconds limit);
+  void make_families();
+  std::chrono::milliseconds grace() const;
+
+  CommunicatorPtr world_;
+  Implementation& implementation_;
+  Oracle& oracle_;
+  RunnerOptions options_;
+  Agreement agreement_;
+  CommunicatorPtr cases_;   // family that implementations run in
+  CommunicatorPtr judges_;  // family that comparisons run in: what a case left behind cannot reach it
+  std::map<int, CommunicatorPtr> groups_;  // of the first n ranks
+  std::map<int, CommunicatorPtr> judge_groups_;
+  std::vector<const Case*> order_;
+  bool again_ = false;
+  std::optional<Stop> stop_;
+  bool gave_up_ = false;  // in some case ranks threw or parted
+};
+
+}  // namespace tpc
