@@ -14,7 +14,7 @@ endif()
 # An expectation must hold in every build, so NDEBUG is never set; results must not depend on fused or reordered
 # arithmetic that one compiler chooses and another does not.
 set(CMAKE_CXX_FLAGS_RELEASE "-O3")
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Werror -ffp-contract=off)
+add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Werror;-ffp-contract=off>")
 
 find_program(TPC_CCACHE ccache)
 if(TPC_CCACHE)

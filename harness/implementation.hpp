@@ -21,6 +21,15 @@ struct LocalTensor {
   Placement placement;
 };
 
+// A tensor that is kept between forward and backward.
+struct SavedTensor {
+  std::string name;
+  DType dtype;
+  Shape shape;
+  std::int64_t bytes = 0;
+  const void* elements = nullptr;  // equal where two names share their elements; of no other meaning
+};
+
 struct Response {
   enum class Status {
     result,
@@ -32,7 +41,9 @@ struct Response {
   std::string reason;
   std::vector<LocalTensor> tensors;
   Trace trace;
-  std::int64_t saved_bytes = 0;
+  std::int64_t saved_bytes = 0;    // kept for backward, as reported; shared elements count once
+  std::int64_t live_bytes = 0;     // what forward left behind at the allocator, apart from its output
+  std::vector<SavedTensor> saved;  // the report in detail
 };
 
 class Implementation {

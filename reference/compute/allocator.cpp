@@ -105,4 +105,10 @@ void Allocator::fill_except(const std::set<const Storage*>& keep) {
       account_->memory.set(record.storage->data, unwritten_byte(record.dtype), record.storage->bytes);
 }
 
+std::set<const Storage*> storages_of(const std::vector<Tensor>& tensors) {
+  std::set<const Storage*> storages;
+  for (const Tensor& tensor : tensors) storages.insert(tensor.storage().get());
+  return storages;
+}
+
 }  // namespace tpc

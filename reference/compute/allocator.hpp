@@ -47,4 +47,6 @@ class Allocator {
   std::shared_ptr<Account> account_;
 };
 
+std::set<const Storage*> storages_of(const std::vector<Tensor>& tensors);
+
 }  // namespace tpc

@@ -43,6 +43,9 @@ class Compute {
   // Contents are unspecified until written. The label names the tensor in the memory account.
   virtual Tensor allocate(DType dtype, Shape shape, std::string_view label) = 0;
   virtual std::size_t live_bytes() const = 0;  // of everything allocated here and not yet released
+  // Overwrites everything allocated here that none of these tensors lives in, as if it had never been
+  // written.
+  virtual void forget_all_but(const std::vector<Tensor>& keep) = 0;
   virtual void synchronize() = 0;
 
   // c = op(a)·op(b), or c += where accumulate. a [..,M,K], b [..,K,N] after op; equal leading dims are a

@@ -18,6 +18,7 @@ class HostCompute final : public Compute {
   std::string_view device() const override { return "host"; }
   Tensor allocate(DType dtype, Shape shape, std::string_view label) override;
   std::size_t live_bytes() const override { return allocator_.live_bytes(); }
+  void forget_all_but(const std::vector<Tensor>& keep) override { allocator_.fill_except(storages_of(keep)); }
   void synchronize() override {}
 
   void gemm(const Tensor& c, const Tensor& a, Transpose ta, const Tensor& b, Transpose tb,

@@ -15,6 +15,7 @@ class ShapeOnlyCompute final : public Compute {
     return allocator_.allocate(dtype, std::move(shape), label);
   }
   std::size_t live_bytes() const override { return allocator_.live_bytes(); }
+  void forget_all_but(const std::vector<Tensor>& /*keep*/) override {}  // nothing was ever written
   void synchronize() override {}
 
   void gemm(const Tensor& c, const Tensor& a, Transpose ta, const Tensor& b, Transpose tb,
