@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers against those of golden/make_goldens.py: values, and the scales that tolerances are made of.
+// The answers against those of golden/make_goldens.py: values, and the scales that golden_tolerances are made
+// of.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace tpc::baseline {
 namespace {
 
-constexpr double tolerance = 1e-12;
+constexpr double golden_tolerance = 1e-12;
 
 struct Golden {
   Sample sample;
@@ -153,10 +154,10 @@ TEST_P(GoldenAnswers, AreMet) {
     const Answer& got = solution.answers.at(name);
     ASSERT_EQ(got.value.shape, expected.value.shape) << name;
     ASSERT_EQ(got.value.values.size(), expected.value.values.size()) << name;
-    EXPECT_NEAR(got.scale_norm, expected.scale_norm, tolerance * expected.scale_norm) << name;
-    EXPECT_NEAR(got.scale_max, expected.scale_max, tolerance * expected.scale_max) << name;
+    EXPECT_NEAR(got.scale_norm, expected.scale_norm, golden_tolerance * expected.scale_norm) << name;
+    EXPECT_NEAR(got.scale_max, expected.scale_max, golden_tolerance * expected.scale_max) << name;
     for (std::size_t i = 0; i < got.value.values.size(); ++i)
-      EXPECT_NEAR(got.value.values[i], expected.value.values[i], tolerance * expected.scale_max)
+      EXPECT_NEAR(got.value.values[i], expected.value.values[i], golden_tolerance * expected.scale_max)
           << name << " at element " << i;
   }
 }

@@ -20,7 +20,7 @@ ModelConfig published(const std::string& name) {
 std::filesystem::path written(const std::string& text) {
   std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
   std::replace(name.begin(), name.end(), '/', '_');
-  const auto file = std::filesystem::path(testing::TempDir()) / ("config_" + name + ".json");
+  auto file = std::filesystem::path(testing::TempDir()) / ("config_" + name + ".json");
   std::ofstream(file) << text;
   return file;
 }
