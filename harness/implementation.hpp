@@ -2,7 +2,9 @@
 // The seam to whatever is judged.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,14 @@ struct SavedTensor {
   const void* elements = nullptr;  // equal where two names share their elements; of no other meaning
 };
 
+// What a transport's own counter saw of one request, by operation and communicator: "all_reduce tp".
+struct CountedCall {
+  std::int64_t calls = 0;
+  std::int64_t payload = 0;  // bytes of the full tensor
+  bool operator==(const CountedCall&) const = default;
+};
+using CountedCalls = std::map<std::string, CountedCall>;
+
 struct Response {
   enum class Status {
     result,
@@ -44,6 +54,7 @@ struct Response {
   std::int64_t saved_bytes = 0;    // kept for backward, as reported; shared elements count once
   std::int64_t live_bytes = 0;     // what forward left behind at the allocator, apart from its output
   std::vector<SavedTensor> saved;  // the report in detail
+  std::optional<CountedCalls> counted;
 };
 
 class Implementation {

@@ -34,6 +34,7 @@ struct TraceRow {
   DType dtype;
   std::int64_t payload;  // bytes of the full tensor
   double ring_wire;      // bytes a rank sends under the ring algorithm: 2(T-1)/T or (T-1)/T of the payload
+  bool operator==(const TraceRow&) const = default;
 };
 
 using Trace = std::vector<TraceRow>;
