@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/comm/family.hpp"
 
-#include <exception>
-
 #include "reference/comm/buffers.hpp"
 
 namespace tpc {
@@ -52,29 +50,22 @@ FamilyCommunicator::FamilyCommunicator(std::shared_ptr<Family> family, const std
 }
 
 FamilyCommunicator::~FamilyCommunicator() {
-  family_->names.erase(name_);
   CallLog& log = family_->log;
-  if (log.unfinished || std::uncaught_exceptions() > 0) return;
-  auto ended = log.groups.extract(name_);
-  if (!ended.empty() && ended.mapped().calls > 0) log.ended.emplace(name_, std::move(ended.mapped()));
+  family_->names.erase(name_);
+  log.ended.emplace(name_, std::move(log.groups[name_]));
+  log.groups.erase(name_);
 }
 
-std::int64_t FamilyCommunicator::record(const CallSignature& call) {
+void FamilyCommunicator::record(const CallSignature& call) {
   CallLog& log = family_->log;
   CallLog::Group& group = log.groups[name_];
-  const std::int64_t number =
-      call.what == tpc::name(CollectiveKind::point_to_point) ? ++group.messages : ++group.calls;
   const bool moves_data = call.what != "split" && call.what != "renew";
   if (moves_data) ++log.collectives;
-  log.last = fmt::format("{}{} on {}, call {}", call.what,
-                         moves_data ? fmt::format(" of {} {}", call.count, tpc::name(call.dtype)) : "", name_,
-                         number);
-  return number;
-}
-
-void FamilyCommunicator::give_up() {
-  family_->log.unfinished = true;
-  family_->log.waiting_on = name_;
+  const bool message = call.what == tpc::name(CollectiveKind::point_to_point);
+  const std::int64_t number = message ? ++group.messages : ++group.calls;
+  const std::string operand =
+      moves_data ? fmt::format(" of {} {}", call.count, tpc::name(call.dtype)) : std::string();
+  log.last = fmt::format("{}{} on {}, {} {}", call.what, operand, name_, message ? "batch" : "call", number);
 }
 
 void FamilyCommunicator::copy_local(const Tensor& to, const Tensor& from) { copy_elements(to, from); }

@@ -31,7 +31,7 @@ class FamilyCommunicator : public Communicator {
   // `members` are ranks in the family's root, in the order of this communicator.
   FamilyCommunicator(std::shared_ptr<Family> family, const std::string& wanted_name, std::vector<int> members,
                      int rank);
-  // The name is free again; what the log says of it stays where it may explain a failure.
+  // The name is free again.
   ~FamilyCommunicator() override;
 
   int rank() const final { return rank_; }
@@ -63,9 +63,7 @@ class FamilyCommunicator : public Communicator {
 
   const std::shared_ptr<Family>& family() const { return family_; }
   const std::vector<int>& members() const { return members_; }
-  std::int64_t record(const CallSignature& call);  // returns the number of the call, from 1
-  // Marks the family as not to be used again and says what was waited for.
-  void give_up();
+  void record(const CallSignature& call);
 
  private:
   std::shared_ptr<Family> family_;

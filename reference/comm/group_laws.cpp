@@ -86,7 +86,8 @@ void names_law(const CommunicatorPtr& ranks) {
   TPC_EXPECT(log.groups.at("tp").calls == 2 && log.groups.at("tp#2").calls == 1, "calls are miscounted");
   TPC_EXPECT(log.last == "all_reduce of 1 f64 on tp#2, call 1", "last call is '{}'", log.last);
   second.reset();
-  TPC_EXPECT(!log.groups.contains("tp#2"), "a group that ended is still in the log");
+  TPC_EXPECT(!log.groups.contains("tp#2"), "a group that ended looks alive in the log");
+  TPC_EXPECT(log.ended.find("tp#2")->second.calls == 1, "the calls of a group that ended are forgotten");
   TPC_EXPECT(ranks->split(0, 0, "tp")->name() == "tp#2", "a name is not free after its owner's end");
 }
 

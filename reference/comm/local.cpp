@@ -178,7 +178,7 @@ class LocalCommunicator : public FamilyCommunicator {
     try {
       return f();
     } catch (const Abandoned&) {
-      give_up();
+      log().unfinished = true;
       throw;
     }
   }
