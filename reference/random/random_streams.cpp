@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/random/random_streams.hpp"
 
-#include <fmt/ranges.h>
-
 #include "reference/random/profiles.hpp"
 
 namespace tpc {
@@ -42,8 +40,9 @@ std::vector<std::string_view> random_profiles() {
 std::unique_ptr<RandomStreams> make_random_streams(std::string_view profile, const StreamSetup& setup) {
   for (const RandomProfile& known : profile_table)
     if (known.name == profile) return known.make(setup);
-  throw UsageError(
-      fmt::format("no random profile '{}': there are {}", profile, fmt::join(random_profiles(), ", ")));
+  std::string names;
+  for (const RandomProfile& known : profile_table) names.append(names.empty() ? "" : ", ").append(known.name);
+  throw UsageError(fmt::format("no random profile '{}': there are {}", profile, names));
 }
 
 StreamSetup stream_setup(std::uint64_t seed, const DeviceMesh& mesh, bool seed_by_data_parallel_rank) {
