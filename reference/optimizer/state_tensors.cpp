@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/optimizer/state_tensors.hpp"
+
+#include <cstring>
+
+namespace tpc {
+
+StateTensors::StateTensors(DType dtype) : dtype_(dtype) {
+  if (dtype != DType::f32 && dtype != DType::f64)
+    throw UsageError(fmt::format("optimizer states of {}: f32 or f64", name(dtype)));
+}
+
+Tensor StateTensors::of(Compute& compute, const std::string& kind, const std::string& parameter,
+                        const Tensor& like) {
+  const std::string name = kind + " " + parameter;
+  auto found = tensors_.find(name);
+  if (found == tensors_.end()) {
+    found = tensors_.emplace(name, compute.allocate(dtype_, like.shape(), name)).first;
+    compute.fill(found->second, 0);
+  }
+  TPC_EXPECT(found->second.shape() == like.shape(), "{} is {}, its parameter {}", name,
+             to_string(found->second.shape()), to_string(like.shape()));
+  return found->second;
+}
+
+namespace {
+
+std::map<std::string, Tensor> copied_tensors(const std::map<std::string, Tensor>& tensors) {
+  std::map<std::string, Tensor> copies;
+  for (const auto& [name, tensor] : tensors) {
+    const Tensor copy = host_tensor(tensor.dtype(), tensor.shape(), name);
+    if (tensor.bytes() > 0) std::memcpy(copy.raw(), tensor.raw(), tensor.bytes());
+    copies.emplace(name, copy);
+  }
+  return copies;
+}
+
+}  // namespace
+
+std::map<std::string, Tensor> StateTensors::copy() const { return copied_tensors(tensors_); }
+
+void StateTensors::restore(const std::map<std::string, Tensor>& tensors) {
+  for (const auto& [name, tensor] : tensors)
+    TPC_EXPECT(tensor.dtype() == dtype_, "{} is {}, states are {}", name, tpc::name(tensor.dtype()),
+               tpc::name(dtype_));
+  tensors_ = copied_tensors(tensors);
+}
+
+Update checked_update(const Compute& compute, const std::string& name, const Tensor& parameter,
+                      const Gradients& gradients) {
+  TPC_EXPECT(compute.device() == "host", "an optimizer on {}", compute.device());
+  const Tensor& gradient = gradients.at(name);
+  TPC_EXPECT(gradient.dtype() == parameter.dtype() && gradient.shape() == parameter.shape(),
+             "{} is {} {}, its gradient {} {}", name, tpc::name(parameter.dtype()),
+             to_string(parameter.shape()), tpc::name(gradient.dtype()), to_string(gradient.shape()));
+  return {parameter, gradient};
+}
+
+}  // namespace tpc
