@@ -2,6 +2,7 @@
 #include "harness/account.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace tpc {
@@ -13,6 +14,9 @@ std::string describe_call(const TraceRow& row) {
                      name(row.kind), row.count, name(row.dtype), row.axis, row.group_size, row.payload,
                      row.ring_wire, name(row.phase), row.layer, row.layer.empty() ? "" : ": ", row.operation);
 }
+
+// 2(T-1)/T of a whole number: equal but for the order in which it is multiplied out.
+bool same_bytes(double a, double b) { return std::abs(a - b) <= 1e-12 * std::abs(a); }
 
 bool same_call(const TraceRow& expected, const TraceRow& got) {
   const bool names_agree = (got.operation.empty() && got.layer.empty()) ||

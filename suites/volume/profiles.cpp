@@ -74,6 +74,7 @@ class Profile {
  public:
   explicit Profile(const Request& request)
       : config_(request.problem.model),
+        sharding_(request.sharding),
         sp_(request.sharding.sequence_parallel),
         operation_(request.problem.operation),
         ranks_(request.mesh.ranks()),
@@ -150,7 +151,9 @@ class Profile {
   void forward() {
     switch (operation_) {
       case Operation::column_linear:
-        return enter("");
+        enter("");
+        if (sharding_.gather_output) calls_.all_gather("", "gather_from_tp", tokens_ * config_.ffn);
+        return;
       case Operation::row_linear:
       case Operation::vocab_embedding:
         return leave("");
@@ -177,6 +180,9 @@ class Profile {
       case Operation::column_linear:
         return enter_backward("");
       case Operation::row_linear:
+        leave_backward("");
+        if (!sharding_.input_is_split) calls_.all_gather("", "scatter_to_tp", tokens_ * config_.ffn);
+        return;
       case Operation::vocab_embedding:
         return leave_backward("");
       case Operation::mlp:
@@ -248,6 +254,7 @@ class Profile {
   }
 
   const ModelConfig& config_;
+  const Sharding& sharding_;
   SP sp_;
   Operation operation_;
   int ranks_;
