@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of tp_conformance.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "harness/suite.hpp"
+
+namespace tpc {
+
+// Passed through to GoogleTest.
+struct FrontOptions {
+  std::string filter = "*";
+  bool list_tests = false;
+  int repeat = 1;
+  bool shuffle = false;
+  int random_seed = 0;  // 0: by the clock of rank 0
+  bool fail_fast = false;
+  bool brief = false;
+};
+
+struct Options {
+  SuiteOptions suites;  // the model itself is read later, from model_file
+  std::string implementation = "reference";
+  std::string model_file;
+  std::string records;
+  std::string junit;
+  std::string dump;
+  std::string explain;   // name of a case
+  double deadline = 30;  // seconds
+  int ranks = 0;         // 0: as many as there are
+  bool list = false;
+  bool coverage = false;
+  bool help = false;
+  bool version = false;
+  FrontOptions front;
+};
+
+using Arguments = std::vector<std::string>;  // without the program's name
+
+// Throws UsageError.
+Options parse_options(const Arguments& arguments);
+std::string help_text();
+
+std::chrono::milliseconds deadline_of(const Options& options);
+
+// The command line that runs this case alone, with the options that decide what it is.
+std::string replay_command(const Options& options, const Case& c);
+
+// As a shell reads it back as one word.
+std::string shell_word(const std::string& text);
+
+}  // namespace tpc
