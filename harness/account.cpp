@@ -24,7 +24,7 @@ bool same_call(const TraceRow& expected, const TraceRow& got) {
   return names_agree && expected.kind == got.kind && expected.op == got.op && expected.axis == got.axis &&
          expected.group_size == got.group_size && expected.count == got.count &&
          expected.dtype == got.dtype && expected.payload == got.payload &&
-         expected.ring_wire == got.ring_wire && expected.phase == got.phase;
+         same_bytes(expected.ring_wire, got.ring_wire) && expected.phase == got.phase;
 }
 
 std::string trace_defect(const Trace& expected, const Trace& got, const std::string& profile) {
