@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The baseline of each problem, computed once per run and host by one rank and kept as read-only files of
-// named tensors in a private folder in memory (/dev/shm), within a byte budget.
+// The baseline of each problem, computed once per run and host by one rank and mapped read-only by all,
+// within a byte budget. Answers travel through files of named tensors in a private folder in memory
+// (/dev/shm) that lasts only as long as `prepare`: a file loses its name once every rank has mapped it.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,7 +15,7 @@ namespace tpc {
 
 class BaselineStore {
  public:
-  // Collective over `ranks`, all on one host. The folder is made by rank 0 and removed by it at the end.
+  // The ranks are all on one host.
   BaselineStore(CommunicatorPtr ranks, std::uint64_t byte_budget);
   ~BaselineStore();
   BaselineStore(const BaselineStore&) = delete;
@@ -24,7 +24,8 @@ class BaselineStore {
   // Collective, same arguments on all ranks. Makes sure that the first of `wanted` is there, and as many of
   // the others as fit the budget, each computed by one rank; drops what is not wanted. In the f32 and bf16
   // tiers each problem is also put to `implementation` on a mesh of size 1 (e_1), and solved again with
-  // inputs moved by one rounding (e_p).
+  // inputs moved by one rounding (e_p). Throws EnvironmentError, on all ranks, where the budget or /dev/shm
+  // is too small for the first.
   void prepare(std::span<const Case* const> wanted, Implementation& implementation);
 
   bool has(const Case& c) const;
