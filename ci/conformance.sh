@@ -18,27 +18,26 @@ build() { # stdout is the program's alone
   cd "$root" && cmake --preset release && cmake --build --preset release --target tp_conformance
 }
 
-# In a process group of its own, so that an interrupt at the terminal reaches this script alone, which then ends mpirun
-# in the one way that takes the ranks along.
-interrupted=''
+# Mpirun gets a process group of its own, so that an interrupt at the terminal reaches this script alone, which then
+# ends mpirun in the one way that takes the ranks along.
 mpirun_pid=''
-start() {
-  set -m
-  mpirun -np "$ranks" "$program" "$@" </dev/null &
-  mpirun_pid=$!
-  set +m
-}
 # shellcheck disable=SC2317 # called by the trap
 interrupt() {
   interrupted=yes
   [[ -z $mpirun_pid ]] || kill -TERM "$mpirun_pid" 2>/dev/null || true
 }
-finish() { # waits for mpirun, however often a signal comes in between; its code is in $code
+run_ranks() { # program, options... : leaves mpirun's code in $code, however often a signal came in between
+  set -m
+  mpirun -np "$ranks" "$@" </dev/null &
+  mpirun_pid=$!
+  set +m
+  [[ -z $interrupted ]] || interrupt
   while true; do
     code=0
     wait "$mpirun_pid" || code=$?
-    kill -0 "$mpirun_pid" 2>/dev/null || return 0
+    kill -0 "$mpirun_pid" 2>/dev/null || break
   done
+  [[ -z $interrupted ]] || exit 130
 }
 
 if [[ ! $ranks =~ ^[1-9][0-9]*$ ]]; then
@@ -49,14 +48,12 @@ fi
 (build) >&2 || environment_failed "the build failed"
 # shellcheck source=ci/environment.sh
 source "$root/ci/environment.sh"
-# A code of 1 would be mpirun's refusal as well as a failed case; so refusals are provoked before.
-mpirun -np "$ranks" true </dev/null || environment_failed "mpirun cannot start $ranks ranks"
-
+interrupted=''
 trap interrupt INT TERM HUP
-start "$@"
-[[ -z $interrupted ]] || interrupt
-finish
-[[ -z $interrupted ]] || exit 130
+# A code of 1 would be mpirun's refusal as well as a failed case; so refusals are provoked before.
+run_ranks true
+((code == 0)) || environment_failed "mpirun cannot start $ranks ranks"
+run_ranks "$program" "$@"
 if ((code > 128)); then
   echo "ci/conformance.sh: a rank was lost to signal $((code - 128)) ($(kill -l "$code"))" >&2
   exit 6
