@@ -143,4 +143,9 @@ CommunicatorPtr make_single_communicator(const std::string& name = "self");
 enum class Completion { prompt, late };
 std::vector<CommunicatorPtr> make_local_world(int size, Completion completion = Completion::prompt);
 
+// Pretends to be one rank of many: every call checks its operands and does nothing, so traces and sizes of
+// any number of ranks come from one process. Groups are made by subgroup; split, whose answer the other ranks
+// know, is a ContractError above size 1.
+CommunicatorPtr make_dry_run_world(int rank, int size);
+
 }  // namespace tpc
