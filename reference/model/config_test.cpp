@@ -179,7 +179,8 @@ TEST(LlamaConfig, ReadsRopeParametersOfNewerFiles) {
 }
 
 TEST(Qwen2Config, HasBiasesOnQkvAlone) {
-  const ModelConfig config = read_model_config(written(llama_with("", "qwen2"))).config;
+  const std::string text = llama_with(R"(, "attention_bias": true, "mlp_bias": true)", "qwen2");
+  const ModelConfig config = read_model_config(written(text)).config;
   EXPECT_TRUE(config.qkv_bias);
   EXPECT_FALSE(config.out_bias || config.mlp_bias || config.tied_head);
 }
