@@ -141,6 +141,12 @@ std::int64_t elementwise(std::string_view call, Operands operands) {
   return first.count();
 }
 
+std::int64_t dropout(const Tensor& y, const Tensor& x, const Tensor& mask) {
+  TPC_EXPECT(mask.dtype() == DType::u8 && mask.shape() == x.shape(), "dropout: a mask {} of {} for a tensor {}",
+             to_string(mask.shape()), name(mask.dtype()), to_string(x.shape()));
+  return elementwise("dropout", {y, x});
+}
+
 void rotary(const Tensor& y, const Tensor& x, const ModelConfig& config) {
   elementwise("rotary", {y, x});
   TPC_EXPECT(x.dims() == 4, "rotary: {} is not [S, B, heads, D]", describe(x));

@@ -33,6 +33,7 @@ void permute(const Tensor& y, const Tensor& x, const std::vector<int>& order);
 
 // All of one floating dtype and one shape. Returns the number of elements.
 std::int64_t elementwise(std::string_view call, Operands operands);
+std::int64_t dropout(const Tensor& y, const Tensor& x, const Tensor& mask);
 void rotary(const Tensor& y, const Tensor& x, const ModelConfig& config);
 
 Rows add_rows(const Tensor& y, const Tensor& x, const Tensor& vector);

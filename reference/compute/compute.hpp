@@ -72,6 +72,9 @@ class Compute {
   // x [S,B,heads,D]; position of row s is s. backward applies the transposed rotation. In place allowed.
   virtual void rotary(const Tensor& y, const Tensor& x, const ModelConfig& config, Direction direction) = 0;
 
+  // x·mask·factor; mask u8, 0 or 1, of x's shape. What is masked is 0 even where x is not finite. In place allowed.
+  virtual void dropout(const Tensor& y, const Tensor& x, const Tensor& mask, double factor) = 0;
+
   // Rows against a vector [C].
   virtual void add_rows(const Tensor& y, const Tensor& x, const Tensor& vector) = 0;  // in place allowed
   virtual void sum_rows(const Tensor& vector, const Tensor& x) = 0;                   // over all rows

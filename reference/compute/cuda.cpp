@@ -176,6 +176,7 @@ class CudaCompute final : public Compute {
     not_built("swiglu_backward");
   }
   void rotary(const Tensor&, const Tensor&, const ModelConfig&, Direction) override { not_built("rotary"); }
+  void dropout(const Tensor&, const Tensor&, const Tensor&, double) override { not_built("dropout"); }
   void add_rows(const Tensor&, const Tensor&, const Tensor&) override { not_built("add_rows"); }
   void softmax(const Tensor&, const Tensor&, double, bool) override { not_built("softmax"); }
   void softmax_backward(const Tensor&, const Tensor&, const Tensor&, double) override {

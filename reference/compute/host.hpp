@@ -39,6 +39,8 @@ class HostCompute final : public Compute {
                        const Tensor& up) override;
   void rotary(const Tensor& y, const Tensor& x, const ModelConfig& config, Direction direction) override;
 
+  void dropout(const Tensor& y, const Tensor& x, const Tensor& mask, double factor) override;
+
   void add_rows(const Tensor& y, const Tensor& x, const Tensor& vector) override;
   void sum_rows(const Tensor& vector, const Tensor& x) override;
 

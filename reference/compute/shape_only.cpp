@@ -56,6 +56,10 @@ class ShapeOnlyCompute final : public Compute {
     checks::rotary(y, x, config);
   }
 
+  void dropout(const Tensor& y, const Tensor& x, const Tensor& mask, double /*factor*/) override {
+    checks::dropout(y, x, mask);
+  }
+
   void add_rows(const Tensor& y, const Tensor& x, const Tensor& vector) override {
     checks::add_rows(y, x, vector);
   }

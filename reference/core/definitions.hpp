@@ -48,6 +48,15 @@ struct LossDefinition {
   bool operator==(const LossDefinition&) const = default;
 };
 
+// Probabilities with which an element is dropped in training: of the embedding's output, of the attention's
+// probabilities, and of what the attention and the mlp add to the residual. What is kept is scaled by 1/(1-p).
+struct DropoutRates {
+  double embedding = 0;
+  double attention = 0;
+  double hidden = 0;
+  bool operator==(const DropoutRates&) const = default;
+};
+
 struct ModelConfig {
   std::int64_t layers = 1;
   std::int64_t hidden = 0;     // H
@@ -73,6 +82,7 @@ struct ModelConfig {
   bool mlp_bias = true;  // also the bias of a single column or row linear
   bool tied_head = true;
   LossDefinition loss;
+  DropoutRates dropout;
 
   bool operator==(const ModelConfig&) const = default;
 };

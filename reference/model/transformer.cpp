@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/model/transformer.hpp"
 
+#include "reference/tensor_parallel/recompute.hpp"
 #include "reference/tensor_parallel/vocab.hpp"
 
 namespace tpc {
@@ -12,9 +13,14 @@ Transformer::Transformer(const ModelConfig& config, const Sharding& sharding, in
       head_(vocab_part(config.tied_head ? "embedding" : "head", vocab_slice(config, sharding, rank, ranks)),
             {"", config.hidden, false, true, sharding.sequence_parallel}, ColumnLinear::Result::sharded),
       cross_entropy_(config.loss, vocab_slice(config, sharding, rank, ranks)) {
-  for (std::int64_t i = 0; i < config.layers; ++i)
-    blocks_.push_back(
-        std::make_unique<TransformerLayer>("blocks." + std::to_string(i), config, sharding, rank, ranks));
+  for (std::int64_t i = 0; i < config.layers; ++i) {
+    auto block =
+        std::make_unique<TransformerLayer>("blocks." + std::to_string(i), config, sharding, rank, ranks);
+    if (sharding.recompute == Recompute::full)
+      blocks_.push_back(std::make_unique<Recomputed>(std::move(block)));
+    else
+      blocks_.push_back(std::move(block));
+  }
 }
 
 std::vector<ParameterSpec> Transformer::parameters() const {

@@ -34,7 +34,7 @@ class Transformer {
  private:
   bool tied_;
   VocabEmbedding embedding_;
-  std::vector<std::unique_ptr<TransformerLayer>> blocks_;
+  std::vector<std::unique_ptr<Layer>> blocks_;
   Norm final_norm_;
   ColumnLinear head_;
   VocabCrossEntropy cross_entropy_;

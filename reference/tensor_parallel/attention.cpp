@@ -41,6 +41,7 @@ Attention::Attention(const std::string& name, const ModelConfig& config, const S
       config_(config),
       heads_(head_slice(config, rank, ranks)),
       qkv_(qkv_columns(name, config, sharding, rank, ranks)),
+      core_(name, config, sharding.recompute),
       out_(join(name, "out"), rank, ranks,
            {config.heads * config.head_dim, config.hidden, config.out_bias, true,
             sharding.sequence_parallel}) {}
@@ -77,34 +78,23 @@ Tensor Attention::rotate(Compute& compute, const Tensor& x, Direction direction)
   return x;
 }
 
-Tensor Attention::grouped(const Tensor& x) const {
-  const std::int64_t group = heads_.query / heads_.kv;
-  return x.reshaped({x.size(0), heads_.kv, group * x.size(2), x.size(3)});
-}
-
 Output Attention::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
   const SiteScope scope(ctx, name());
   Compute& compute = ctx.compute();
   ColumnLinears::Outputs qkv = qkv_.forward(ctx, params, x);
-  const Tensor q = split_heads(compute, rotate(compute, qkv.y[0], Direction::forward), "q");  // [B,a,S,D]
-  const Tensor k = split_heads(compute, rotate(compute, qkv.y[1], Direction::forward), "k");  // [B,k,S,D]
-  const Tensor v = split_heads(compute, qkv.y[2], "v");                                       // [B,k,S,D]
+  const CoreAttention::Operands operands{
+      split_heads(compute, rotate(compute, qkv.y[0], Direction::forward), "q"),  // [B,a,S,D]
+      split_heads(compute, rotate(compute, qkv.y[1], Direction::forward), "k"),  // [B,k,S,D]
+      split_heads(compute, qkv.y[2], "v")};                                      // [B,k,S,D]
   qkv.y.clear();
-
-  const Tensor grouped_q = grouped(q);
-  const Tensor p =
-      compute.allocate(q.dtype(), {q.size(0), heads_.kv, grouped_q.size(2), k.size(2)}, "probabilities");
-  compute.gemm(p, grouped_q, Transpose::no, k, Transpose::yes);
-  compute.softmax(p, p, attention_scale(config_), config_.causal);
-  const Tensor context = compute.allocate(q.dtype(), q.shape(), join(name(), "context"));
-  compute.gemm(grouped(context), p, Transpose::no, v, Transpose::no);
-  Output projected = out_.forward(ctx, params, merge_heads(compute, context));
+  CoreAttention::Attended attended = core_.forward(ctx, operands);
+  Output projected = out_.forward(ctx, params, merge_heads(compute, attended.context));
 
   Output out{projected.y, {}};
-  out.saved.keep("q", q);
-  out.saved.keep("k", k);
-  out.saved.keep("v", v);
-  out.saved.keep("probabilities", p);
+  out.saved.keep("q", operands.q);
+  out.saved.keep("k", operands.k);
+  out.saved.keep("v", operands.v);
+  out.saved.keep("core", std::move(attended.saved));
   out.saved.keep("qkv", std::move(qkv.saved));
   out.saved.keep("out", std::move(projected.saved));
   return out;
@@ -115,28 +105,12 @@ InputGradient Attention::backward_input(Context& ctx, const Parameters& params, 
   const SiteScope scope(ctx, name());
   Compute& compute = ctx.compute();
   InputGradient projected = out_.backward_input(ctx, params, dy, saved.take("out"));
-  const Tensor& q = saved.tensor("q");
-  const Tensor& k = saved.tensor("k");
-  const Tensor& v = saved.tensor("v");
-  const Tensor& p = saved.tensor("probabilities");
+  const CoreAttention::Operands operands{saved.tensor("q"), saved.tensor("k"), saved.tensor("v")};
   const Tensor dcontext = split_heads(compute, projected.dx, "dcontext");
-  const auto like = [&](const Tensor& t, const char* what) {
-    return compute.allocate(t.dtype(), t.shape(), what);
-  };
-
-  const Tensor dv = like(v, "dv");
-  compute.gemm(dv, p, Transpose::yes, grouped(dcontext), Transpose::no);
-  const Tensor dscores = like(p, "dscores");
-  compute.gemm(dscores, grouped(dcontext), Transpose::no, v, Transpose::yes);
-  compute.softmax_backward(dscores, dscores, p, attention_scale(config_));
-  const Tensor dq = like(q, "dq");
-  compute.gemm(grouped(dq), dscores, Transpose::no, k, Transpose::no);
-  const Tensor dk = like(k, "dk");
-  compute.gemm(dk, dscores, Transpose::yes, grouped(q), Transpose::no);
-
-  const std::vector<Tensor> dqkv = {rotate(compute, merge_heads(compute, dq), Direction::backward),
-                                    rotate(compute, merge_heads(compute, dk), Direction::backward),
-                                    merge_heads(compute, dv)};
+  const CoreAttention::Operands d = core_.backward(ctx, operands, dcontext, saved.take("core"));
+  const std::vector<Tensor> dqkv = {rotate(compute, merge_heads(compute, d.q), Direction::backward),
+                                    rotate(compute, merge_heads(compute, d.k), Direction::backward),
+                                    merge_heads(compute, d.v)};
   InputGradient columns = qkv_.backward_input(ctx, params, dqkv, saved.take("qkv"));
   Saved rest;
   rest.keep("qkv", std::move(columns.rest));

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "reference/tensor_parallel/column_linear.hpp"
+#include "reference/tensor_parallel/core_attention.hpp"
 #include "reference/tensor_parallel/row_linear.hpp"
 
 namespace tpc {
@@ -46,6 +47,7 @@ class Attention : public Layer {
   ModelConfig config_;
   HeadSlice heads_;
   ColumnLinears qkv_;
+  CoreAttention core_;
   RowLinear out_;
 };
 

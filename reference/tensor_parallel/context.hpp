@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "reference/mesh/device_mesh.hpp"
 
 namespace tpc {
+
+class RandomStreams;
+struct DrawLayout;
 
 // What a rank computes with. Nothing of it is process-wide: two contexts live side by side.
 class Context {
@@ -31,6 +35,12 @@ class Context {
                  const std::vector<std::string>& names);
   // Of a mesh axis or of one that unflatten made.
   Communicator& group(const std::string& axis) const;
+
+  // Random numbers for dropout, and whether it is on. Without streams nothing is dropped.
+  RandomStreams* streams = nullptr;
+  bool training = true;
+  // Sees every mask that is drawn, recomputation aside, e.g. to hand it out.
+  std::function<void(const std::string& name, const Tensor& mask, const DrawLayout& layout)> on_mask;
 
   Site site;
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "reference/random/random_streams.hpp"
 #include "reference/tensor_parallel/context.hpp"
 #include "reference/tensor_parallel/parameters.hpp"
 
@@ -24,7 +25,10 @@ class Saved {
 
   void keep(const std::string& name, Tensor tensor);
   void keep(const std::string& name, Saved inner);
+  void keep(StreamState streams) { streams_ = std::move(streams); }
+  bool has(const std::string& name) const { return tensors_.contains(name); }
   const Tensor& tensor(const std::string& name) const;
+  const StreamState& streams() const { return streams_; }
   Saved take(const std::string& name);  // moves the inner one out
 
   struct Entry {
@@ -37,6 +41,7 @@ class Saved {
  private:
   std::map<std::string, Tensor> tensors_;
   std::map<std::string, Saved> inner_;
+  StreamState streams_;  // where recomputation draws from
 };
 
 struct Output {

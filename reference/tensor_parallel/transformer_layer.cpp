@@ -5,46 +5,16 @@
 
 namespace tpc {
 
-namespace {
-
-// y = x + branch(norm(x)); one of the two halves of a block.
-Output residual_forward(Context& ctx, const Parameters& params, const Tensor& x, const Layer& norm,
-                        const Layer& branch) {
-  Output normed = norm.forward(ctx, params, x);
-  Output branched = branch.forward(ctx, params, normed.y);
-  ctx.compute().add(branched.y, branched.y, x);
-  Output out{branched.y, {}};
-  out.saved.keep("norm", std::move(normed.saved));
-  out.saved.keep("branch", std::move(branched.saved));
-  return out;
-}
-
-InputGradient residual_backward_input(Context& ctx, const Parameters& params, const Tensor& dy, Saved saved,
-                                      const Layer& norm, const Layer& branch) {
-  InputGradient branched = branch.backward_input(ctx, params, dy, saved.take("branch"));
-  InputGradient normed = norm.backward_input(ctx, params, branched.dx, saved.take("norm"));
-  ctx.compute().add(normed.dx, normed.dx, dy);
-  Saved rest;
-  rest.keep("norm", std::move(normed.rest));
-  rest.keep("branch", std::move(branched.rest));
-  return {normed.dx, std::move(rest)};
-}
-
-void residual_backward_weight(Context& ctx, Saved rest, Gradients& gradients, const Layer& norm,
-                              const Layer& branch) {
-  branch.backward_weight(ctx, rest.take("branch"), gradients);
-  norm.backward_weight(ctx, rest.take("norm"), gradients);
-}
-
-}  // namespace
-
 TransformerLayer::TransformerLayer(const std::string& name, const ModelConfig& config,
                                    const Sharding& sharding, int rank, int ranks)
     : Layer(name),
+      sp_(sharding.sequence_parallel),
       norm1_(join(name, "norm1"), config, sharding.sequence_parallel),
       attention_(join(name, "attention"), config, sharding, rank, ranks),
+      attention_dropout_(join(name, "attention"), DropoutSite::attention_output, config.dropout.hidden),
       norm2_(join(name, "norm2"), config, sharding.sequence_parallel),
-      mlp_(join(name, "mlp"), config, sharding, rank, ranks) {}
+      mlp_(join(name, "mlp"), config, sharding, rank, ranks),
+      mlp_dropout_(join(name, "mlp"), DropoutSite::mlp_output, config.dropout.hidden) {}
 
 std::vector<ParameterSpec> TransformerLayer::parameters() const {
   std::vector<ParameterSpec> specs;
@@ -53,29 +23,63 @@ std::vector<ParameterSpec> TransformerLayer::parameters() const {
   return specs;
 }
 
-Output TransformerLayer::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
-  Output first = residual_forward(ctx, params, x, norm1_, attention_);
-  Output second = residual_forward(ctx, params, first.y, norm2_, mlp_);
-  Output out{second.y, {}};
-  out.saved.keep("attention", std::move(first.saved));
-  out.saved.keep("mlp", std::move(second.saved));
+Output TransformerLayer::forward_half(Context& ctx, const Parameters& params, const Tensor& x,
+                                      const Half& half) const {
+  Output normed = half.norm.forward(ctx, params, x);
+  Output branched = half.branch.forward(ctx, params, normed.y);
+  Output out{branched.y, {}};
+  if (half.dropout.active(ctx)) {
+    Dropout::Dropped dropped = half.dropout.forward(ctx, branched.y, token_draws(ctx, sp_, branched.y));
+    out.y = dropped.y;
+    out.saved.keep("mask", dropped.mask);
+  }
+  ctx.compute().add(out.y, out.y, x);
+  out.saved.keep("norm", std::move(normed.saved));
+  out.saved.keep("branch", std::move(branched.saved));
   return out;
+}
+
+InputGradient TransformerLayer::backward_half(Context& ctx, const Parameters& params, const Tensor& dy,
+                                              Saved saved, const Half& half) const {
+  Tensor dbranch = dy;
+  if (saved.has("mask")) {
+    dbranch = ctx.compute().allocate(dy.dtype(), dy.shape(), "dbranch");
+    half.dropout.backward(ctx, dbranch, dy, saved.tensor("mask"));
+  }
+  InputGradient branched = half.branch.backward_input(ctx, params, dbranch, saved.take("branch"));
+  InputGradient normed = half.norm.backward_input(ctx, params, branched.dx, saved.take("norm"));
+  ctx.compute().add(normed.dx, normed.dx, dy);
+  Saved rest;
+  rest.keep("norm", std::move(normed.rest));
+  rest.keep("branch", std::move(branched.rest));
+  return {normed.dx, std::move(rest)};
+}
+
+Output TransformerLayer::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
+  Output attended = forward_half(ctx, params, x, first());
+  Output out = forward_half(ctx, params, attended.y, second());
+  Saved saved;
+  saved.keep("attention", std::move(attended.saved));
+  saved.keep("mlp", std::move(out.saved));
+  return {out.y, std::move(saved)};
 }
 
 InputGradient TransformerLayer::backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
                                                Saved saved) const {
-  InputGradient second = residual_backward_input(ctx, params, dy, saved.take("mlp"), norm2_, mlp_);
-  InputGradient first =
-      residual_backward_input(ctx, params, second.dx, saved.take("attention"), norm1_, attention_);
+  InputGradient mlp = backward_half(ctx, params, dy, saved.take("mlp"), second());
+  InputGradient attention = backward_half(ctx, params, mlp.dx, saved.take("attention"), first());
   Saved rest;
-  rest.keep("attention", std::move(first.rest));
-  rest.keep("mlp", std::move(second.rest));
-  return {first.dx, std::move(rest)};
+  rest.keep("attention", std::move(attention.rest));
+  rest.keep("mlp", std::move(mlp.rest));
+  return {attention.dx, std::move(rest)};
 }
 
 void TransformerLayer::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
-  residual_backward_weight(ctx, rest.take("mlp"), gradients, norm2_, mlp_);
-  residual_backward_weight(ctx, rest.take("attention"), gradients, norm1_, attention_);
+  for (const auto& [name, half] : {std::pair{"mlp", second()}, std::pair{"attention", first()}}) {
+    Saved part = rest.take(name);
+    half.branch.backward_weight(ctx, part.take("branch"), gradients);
+    half.norm.backward_weight(ctx, part.take("norm"), gradients);
+  }
 }
 
 }  // namespace tpc

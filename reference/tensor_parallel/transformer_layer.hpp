@@ -9,8 +9,8 @@
 
 namespace tpc {
 
-// Pre-norm block: x1 = x + attention(norm1(x)), y = x1 + mlp(norm2(x1)). The residual stays in the layout of
-// x, which under sequence parallelism is a sequence shard throughout.
+// Pre-norm block: x1 = x + dropout(attention(norm1(x))), y = x1 + dropout(mlp(norm2(x1))). The residual stays
+// in the layout of x, which under sequence parallelism is a sequence shard throughout.
 class TransformerLayer : public Layer {
  public:
   TransformerLayer(const std::string& name, const ModelConfig& config, const Sharding& sharding, int rank,
@@ -23,10 +23,25 @@ class TransformerLayer : public Layer {
   void backward_weight(Context& ctx, Saved rest, Gradients& gradients) const override;
 
  private:
+  // One of the two: y = x + dropout(branch(norm(x))).
+  struct Half {
+    const Norm& norm;
+    const Layer& branch;
+    const Dropout& dropout;
+  };
+  Half first() const { return {norm1_, attention_, attention_dropout_}; }
+  Half second() const { return {norm2_, mlp_, mlp_dropout_}; }
+  Output forward_half(Context& ctx, const Parameters& params, const Tensor& x, const Half& half) const;
+  InputGradient backward_half(Context& ctx, const Parameters& params, const Tensor& dy, Saved saved,
+                              const Half& half) const;
+
+  SequenceParallel sp_;
   Norm norm1_;
   Attention attention_;
+  Dropout attention_dropout_;
   Norm norm2_;
   Mlp mlp_;
+  Dropout mlp_dropout_;
 };
 
 }  // namespace tpc

@@ -13,7 +13,8 @@ VocabEmbedding::VocabEmbedding(const std::string& words, const std::string& posi
       positions_(positions),
       config_(config),
       sp_(sharding.sequence_parallel),
-      slice_(vocab_slice(config, sharding, rank, ranks)) {}
+      slice_(vocab_slice(config, sharding, rank, ranks)),
+      dropout_(words, DropoutSite::embedding, config.dropout.embedding) {}
 
 std::vector<ParameterSpec> VocabEmbedding::parameters() const {
   const std::string weight = join(name(), "weight");
@@ -58,12 +59,22 @@ Output VocabEmbedding::forward(Context& ctx, const Parameters& params, const Ten
   }
   Output out{y, {}};
   out.saved.keep("ids", ids);
+  if (dropout_.active(ctx)) {
+    Dropout::Dropped dropped = dropout_.forward(ctx, y, token_draws(ctx, sp_, y));
+    out.y = dropped.y;
+    out.saved.keep("mask", dropped.mask);
+  }
   return out;
 }
 
-InputGradient VocabEmbedding::backward_input(Context& ctx, const Parameters& /*params*/, const Tensor& dy,
-                                             Saved saved) const {
+InputGradient VocabEmbedding::backward_input(Context& ctx, const Parameters& /*params*/,
+                                             const Tensor& dy_dropped, Saved saved) const {
   const SiteScope scope(ctx, name());
+  Tensor dy = dy_dropped;
+  if (saved.has("mask")) {
+    dy = ctx.compute().allocate(dy.dtype(), dy.shape(), "dy");
+    dropout_.backward(ctx, dy, dy_dropped, saved.tensor("mask"));
+  }
   Saved rest;
   rest.keep("ids", saved.tensor("ids"));
   rest.keep("dy", leave_tp_backward(ctx, sp_, dy));

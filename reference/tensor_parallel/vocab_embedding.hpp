@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reference/tensor_parallel/layer.hpp"
+#include "reference/tensor_parallel/dropout.hpp"
 #include "reference/tensor_parallel/sharding.hpp"
 
 namespace tpc {
@@ -33,6 +33,7 @@ class VocabEmbedding : public Layer {
   ModelConfig config_;
   SequenceParallel sp_;
   VocabSlice slice_;
+  Dropout dropout_;
 };
 
 }  // namespace tpc
