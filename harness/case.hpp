@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/account.hpp"
 #include "harness/request.hpp"
 
 namespace tpc {
@@ -27,6 +29,7 @@ struct Case {
   std::vector<std::string> reason_words;  // of a refusal: both numbers, or the name
   std::string statement;                  // for --explain: what holds, in one sentence
   std::string profile;                    // the named way of doing it, where there are several
+  std::optional<Account> account;         // what may be sent and kept, where that is judged too
   int ranks = 0;                          // that get the request; 0: as many as the mesh has
 };
 

@@ -14,6 +14,8 @@ Suite tensor_parallel_suite(const SuiteOptions& options);
 Suite sequence_parallel_suite(const SuiteOptions& options);
 Suite loss_parallel_suite(const SuiteOptions& options);
 Suite invalid_suite(const SuiteOptions& options);
+Suite volume_suite(const SuiteOptions& options);
+Suite memory_suite(const SuiteOptions& options);
 Suite models_suite(const SuiteOptions& options);
 Suite random_suite(const SuiteOptions& options);
 
