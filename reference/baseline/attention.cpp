@@ -50,7 +50,8 @@ Attention::Attention(Scope scope)
                     scope_.config().qkv_bias)),
       out_(projection(scope_, "out",
                       {scope_.config().heads * scope_.config().head_dim, scope_.config().hidden},
-                      scope_.config().out_bias)) {
+                      scope_.config().out_bias)),
+      dropout_(scope_, "attention_probabilities", scope_.config().dropout.attention) {
   expect_grouped_heads(scope_.config());
 }
 
@@ -68,8 +69,13 @@ Terms Attention::forward(Values x, State& state, Magnitudes asked) const {
   const auto pairs = [this](const Values& a, const Values& b) { return pair_products(scope_, a, b); };
   const auto mix = [this](const Values& a, const Values& b) { return mix_keys(scope_, a, b); };
   state.probabilities = softmax_of_scores(contracted(scope_, "scores", pairs, state.q, state.k));
-  state.context = contracted(scope_, "context", mix, state.probabilities, state.v);
+  if (dropout_.active()) state.dropped = dropout_.apply(state.probabilities, pairs_shape());
+  state.context = contracted(scope_, "context", mix, weights(state), state.v);
   return out_.forward(state.context, asked);
+}
+
+Shape Attention::pairs_shape() const {
+  return {scope_.batch(), scope_.config().heads, scope_.sequence(), scope_.sequence()};
 }
 
 Values Attention::softmax_of_scores(Values scores) const {
@@ -118,9 +124,10 @@ Terms Attention::backward(const Values& dy, const State& state, Magnitudes asked
 
   out_.backward_parameters(state.context, dy);
   const Values dcontext = out_.backward_input(dy).value;
-  const Values dprobabilities = contracted(scope_, "dprobabilities", pairs, dcontext, state.v);
+  const Values dprobabilities =
+      dropout_.apply(contracted(scope_, "dprobabilities", pairs, dcontext, state.v), pairs_shape());
   const Values dscores = scores_gradient(state.probabilities, dprobabilities);
-  const Values dv = contracted(scope_, "dv", to_keys, state.probabilities, dcontext);
+  const Values dv = contracted(scope_, "dv", to_keys, weights(state), dcontext);
   Values dq = contracted(scope_, "dq", to_queries, dscores, state.k);
   Values dk = contracted(scope_, "dk", to_keys, dscores, state.q);
   if (scope_.config().position == PositionKind::rotary) {

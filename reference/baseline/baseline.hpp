@@ -62,6 +62,12 @@ enum class Account { answers_only, contractions_too };
 //   transformer_layer    x, dy; norm1.*, attention.*, norm2.*, mlp.*
 //   model                ids, targets, dloss; embedding.weight, positions.weight, blocks.N.*, final_norm.*,
 //                        and head.weight [V,H] where not tied
+// Masks of dropout are inputs, whole numbers 0 (dropped) and 1; where one is missing nothing is dropped,
+// whatever the rate. By the layer that they belong to:
+//   attention            mask.attention_probabilities [B,A,S,S]
+//   transformer_layer    attention.mask.attention_probabilities, attention.mask.attention_output [S,B,H],
+//                        mlp.mask.mlp_output [S,B,H]
+//   vocab_embedding      mask.embedding [S,B,H]; in a model embedding.mask.embedding
 // Answers: y and dx (layers); y (embedding); loss [1], token_loss [S,B], dlogits (cross entropy); loss,
 // token_loss (model); grad.<parameter> for every parameter.
 Solution solve(Operation operation, const ModelConfig& config, const Inputs& inputs,

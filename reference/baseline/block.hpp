@@ -7,7 +7,7 @@
 
 namespace tpc::baseline {
 
-// Pre-norm: r = x + attention(norm1(x)), y = r + mlp(norm2(r)).
+// Pre-norm: r = x + dropout(attention(norm1(x))), y = r + dropout(mlp(norm2(r))).
 class Block {
  public:
   struct State {
@@ -22,13 +22,16 @@ class Block {
   Terms backward(const Values& dy, const State& state, Magnitudes asked) const;
 
  private:
+  Shape shape() const { return {scope_.sequence(), scope_.batch(), scope_.config().hidden}; }
   Terms add_residual(const std::string& name, const Values& residual, Terms branch) const;
 
   Scope scope_;
   Norm norm1_;
   Attention attention_;
+  Dropout attention_dropout_;
   Norm norm2_;
   Mlp mlp_;
+  Dropout mlp_dropout_;
 };
 
 }  // namespace tpc::baseline

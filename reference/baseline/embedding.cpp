@@ -6,8 +6,20 @@
 
 namespace tpc::baseline {
 
+namespace {
+
+// "embedding" of "embedding.weight"; the scope itself for a table without a name of its own.
+Scope place_of(const Scope& scope, const std::string& weight_name) {
+  const std::size_t dot = weight_name.rfind('.');
+  return dot == std::string::npos ? scope : scope.inner(weight_name.substr(0, dot));
+}
+
+}  // namespace
+
 Embedding::Embedding(Scope scope, std::string weight_name)
-    : scope_(std::move(scope)), weight_name_(std::move(weight_name)) {
+    : scope_(std::move(scope)),
+      weight_name_(std::move(weight_name)),
+      dropout_(place_of(scope_, weight_name_), "embedding", scope_.config().dropout.embedding) {
   const std::int64_t vocab = scope_.config().vocab;
   for (const double id : scope_.input("ids", {scope_.sequence(), scope_.batch()})) {
     TPC_EXPECT(id >= 0 && id < static_cast<double>(vocab) && id == std::floor(id),
@@ -41,8 +53,10 @@ Terms Embedding::forward() const {
     if (positions != nullptr) y.unit = std::min(y.unit, lowest_bit(*positions));
     scope_.contraction("embedding.y", y);
   }
-  return y;
+  return dropout_.apply(std::move(y), shape());
 }
+
+Values Embedding::backward_dropout(Values dy) const { return dropout_.apply(std::move(dy), shape()); }
 
 void Embedding::backward_positions(const Values& dy) const {
   const ModelConfig& config = scope_.config();

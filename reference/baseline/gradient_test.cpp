@@ -12,7 +12,8 @@ namespace tpc::baseline {
 namespace {
 
 bool differentiable(const std::string& input) {
-  return input != "ids" && input != "targets" && input != "dy" && input != "dloss";
+  return input != "ids" && input != "targets" && input != "dy" && input != "dloss" &&
+         input.find("mask.") == std::string::npos;
 }
 
 std::string gradient_name(const std::string& input) {

@@ -174,5 +174,38 @@ TEST(Rotary, ScalingKeepsShortWavesAndStretchesLongOnes) {
   EXPECT_GT(between, 0);
 }
 
+// A mask of ones at p = 3/4 scales by 4, and one of zeros leaves the residual alone.
+TEST(Dropout, KeepsAllOrNothing) {
+  Sample sample = sample_named("vocab_embedding_dropout");
+  sample.config.dropout.embedding = 0.75;
+  Inputs inputs = sample_inputs(sample);
+  std::vector<double>& mask = inputs.at("mask.embedding").values;
+  std::fill(mask.begin(), mask.end(), 1.0);
+  const auto scaled = values(solved(sample, inputs), "y");
+  Inputs evaluated = inputs;
+  evaluated.erase("mask.embedding");
+  const auto plain = values(solved(sample, evaluated), "y");
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(scaled[i], 4 * plain[i]);
+  std::fill(mask.begin(), mask.end(), 0.0);
+  EXPECT_EQ(values(solved(sample, inputs), "y"), std::vector<double>(plain.size(), 0.0));
+}
+
+TEST(Dropout, ZeroMasksLeaveTheResidual) {
+  const Sample sample = sample_named("block_dropout");
+  Inputs inputs = sample_inputs(sample);
+  for (auto& [name, dense] : inputs)
+    if (name.ends_with("_output")) std::fill(dense.values.begin(), dense.values.end(), 0.0);
+  const Solution solution = solved(sample, inputs);
+  EXPECT_EQ(values(solution, "y"), inputs.at("x").values);
+  EXPECT_EQ(values(solution, "dx"), inputs.at("dy").values);
+}
+
+TEST(Dropout, WantsZerosAndOnes) {
+  const Sample sample = sample_named("block_dropout");
+  Inputs inputs = sample_inputs(sample);
+  inputs.at("mlp.mask.mlp_output").values[3] = 0.5;
+  EXPECT_THROW(solved(sample, inputs), ContractError);
+}
+
 }  // namespace
 }  // namespace tpc::baseline

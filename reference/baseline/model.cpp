@@ -103,6 +103,7 @@ class Model {
       dy = blocks_[i].backward(dy, states_[i], Magnitudes::skipped).value;
       states_[i] = {};
     }
+    dy = embedding_.backward_dropout(std::move(dy));
     if (!scope_.config().tied_head) {
       embedding_.backward(dy);
       return;

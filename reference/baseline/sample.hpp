@@ -19,7 +19,8 @@ struct Sample {
 
 // Element i of the input `name` is ((31·i² + 17·i + h) mod 257 - 128)/128 with h = Σ_p (p+1)·code(name[p]);
 // gains are moved by 1. ids and targets are (3·i + h) mod V; where `ignored` and i mod 4 is 1, the target is
-// the ignore index.
+// the ignore index. A mask is given for each site with a drop rate p: 1 where the residue above is at least
+// round(257·p), else 0.
 Inputs sample_inputs(const Sample& sample);
 
 // Every operation with every definition, at small odd sizes.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tpc::baseline {
 
 namespace {
@@ -20,6 +22,14 @@ Dense rational(const std::string& name, Shape shape) {
     const std::int64_t residue = (31 * i * i + 17 * i + name_code(name)) % 257;
     dense.values.push_back(static_cast<double>(residue - 128) / 128 + shift);
   }
+  return dense;
+}
+
+Dense mask_for(const std::string& name, Shape shape, double rate) {
+  Dense dense{std::move(shape), {}};
+  const auto dropped = static_cast<std::int64_t>(std::llround(257 * rate));
+  for (std::int64_t i = 0; i < element_count(dense.shape); ++i)
+    dense.values.push_back((31 * i * i + 17 * i + name_code(name)) % 257 >= dropped ? 1 : 0);
   return dense;
 }
 
@@ -44,6 +54,13 @@ class InputMaker {
 
  private:
   void add(const std::string& name, Shape shape) { inputs_[name] = rational(name, std::move(shape)); }
+
+  void mask(const std::string& name, const Shape& shape, double rate) {
+    if (rate > 0) inputs_[name] = mask_for(name, shape, rate);
+  }
+  void token_mask(const std::string& name, double rate) {
+    mask(name, {sample_.sequence, sample_.batch, config_.hidden}, rate);
+  }
 
   void whole(const std::string& name, bool some_ignored) {
     Dense dense{{sample_.sequence, sample_.batch}, {}};
@@ -78,6 +95,8 @@ class InputMaker {
     linear(prefix + "k.", key_width, config_.hidden, config_.qkv_bias);
     linear(prefix + "v.", key_width, config_.hidden, config_.qkv_bias);
     linear(prefix + "out.", config_.hidden, config_.heads * config_.head_dim, config_.out_bias);
+    mask(prefix + "mask.attention_probabilities",
+         {sample_.batch, config_.heads, sample_.sequence, sample_.sequence}, config_.dropout.attention);
   }
 
   void block(const std::string& prefix) {
@@ -85,6 +104,8 @@ class InputMaker {
     attention(prefix + "attention.");
     norm(prefix + "norm2.", config_.norm);
     mlp(prefix + "mlp.");
+    token_mask(prefix + "attention.mask.attention_output", config_.dropout.hidden);
+    token_mask(prefix + "mlp.mask.mlp_output", config_.dropout.hidden);
   }
 
   void embedding(const std::string& prefix) {
@@ -92,6 +113,7 @@ class InputMaker {
     add(prefix + "weight", {config_.vocab, config_.hidden});
     if (config_.position == PositionKind::learned)
       add("positions.weight", {config_.positions, config_.hidden});
+    token_mask(prefix + "mask.embedding", config_.dropout.embedding);
   }
 
   void model() {
@@ -226,6 +248,17 @@ void add_losses(std::vector<Sample>& all) {
   loss("everything", {.label_smoothing = 0.1, .z_loss = 0.01, .mean_over = LossMean::all_tokens});
 }
 
+void add_dropouts(std::vector<Sample>& all) {
+  const auto with_dropout = [](auto& c) { c.dropout = {0.125, 0.25, 0.375}; };
+  const ModelConfig gpt2 = but(gpt2_like(), with_dropout);
+  const ModelConfig llama = but(llama_like(), with_dropout);
+  all.push_back({"attention_dropout", Operation::attention, llama});
+  all.push_back({"vocab_embedding_dropout", Operation::vocab_embedding, gpt2});
+  all.push_back({"block_dropout", Operation::transformer_layer, gpt2});
+  all.push_back({"model_gpt2_dropout", Operation::model, gpt2});
+  all.push_back({"model_llama_dropout", Operation::model, llama});
+}
+
 void add_blocks_and_models(std::vector<Sample>& all) {
   const ModelConfig gpt2 = gpt2_like();
   const ModelConfig llama = llama_like();
@@ -252,6 +285,7 @@ std::vector<Sample> samples() {
   add_norms_and_embeddings(all);
   add_losses(all);
   add_blocks_and_models(all);
+  add_dropouts(all);
   return all;
 }
 

@@ -45,7 +45,7 @@ void solve_embedding(const Scope& scope) {
   const Embedding embedding(scope, "weight");
   const Shape shape = activation_shape(scope, scope.config().hidden);
   scope.answer("y", shape, embedding.forward());
-  if (scope.has("dy")) embedding.backward(scope.input("dy", shape));
+  if (scope.has("dy")) embedding.backward(embedding.backward_dropout(scope.input("dy", shape)));
 }
 
 void solve_cross_entropy(const Scope& scope) {

@@ -61,6 +61,12 @@ def rational(name: str, *shape: int) -> Array:
     return ((residue - 128) / 128 + (1 if name.endswith("gain") else 0)).reshape(shape)
 
 
+def mask_of(name: str, rate: float, *shape: int) -> Array:
+    i = np.arange(math.prod(shape), dtype=np.int64)
+    residue = (31 * i * i + 17 * i + name_code(name)) % 257
+    return (residue >= round(257 * rate)).astype(float).reshape(shape)
+
+
 def gelu(form: str, x: Array) -> tuple[Array, Array]:
     if form == "erf":
         phi = np.vectorize(math.erfc)(-x / math.sqrt(2)) / 2
@@ -96,6 +102,11 @@ class Problem:
         if some_ignored:
             ids[i % 4 == 1] = self.number("ignore_index")
         return ids.reshape(self.sequence, self.batch)
+
+    def dropout(self, mask: str, which: str) -> Callable[[Array], Array]:
+        """Inverted dropout, its own backward; the identity where the rate is 0."""
+        rate = float(self.config.get(f"dropout_{which}", 0.0))
+        return lambda x: x * mask_of(mask, rate, *x.shape) / (1 - rate)
 
     def file(self, parameter: str, value: Array, scale: Array) -> None:
         self.answers["grad." + parameter] = Answer(value, scale)
@@ -172,7 +183,8 @@ class Problem:
             scores = np.where(np.tri(s, dtype=bool), scores, -np.inf)
         p = np.exp(scores - scores.max(-1, keepdims=True))
         p /= p.sum(-1, keepdims=True)
-        context = np.einsum("baij,jbad->ibad", p, v).reshape(s, b, heads * dim)
+        drop = self.dropout(prefix + "mask.attention_probabilities", "attention")
+        context = np.einsum("baij,jbad->ibad", drop(p), v).reshape(s, b, heads * dim)
         y, out_of = self.linear(prefix + "out.", context, self.number("hidden"), self.number("out_bias"))
 
         def unshare(d: Array) -> Array:
@@ -181,11 +193,11 @@ class Problem:
 
         def backward(dy: Array) -> Answer:
             dcontext = out_of(dy).value.reshape(s, b, heads, dim)
-            dp = np.einsum("ibad,jbad->baij", dcontext, v)
+            dp = drop(np.einsum("ibad,jbad->baij", dcontext, v))
             ds = factor * p * (dp - (p * dp).sum(-1, keepdims=True))
             dq = self.turn(np.einsum("baij,jbad->ibad", ds, k), by.conj())
             dk = self.turn(unshare(np.einsum("baij,ibad->jbad", ds, q)), by.conj())
-            dv = unshare(np.einsum("baij,ibad->jbad", p, dcontext))
+            dv = unshare(np.einsum("baij,ibad->jbad", drop(p), dcontext))
             parts = [into_q(dq.reshape(s, b, -1)), into_k(dk.reshape(s, b, -1)), into_v(dv.reshape(s, b, -1))]
             return add(parts[0], add(parts[1], parts[2]))
 
@@ -223,15 +235,17 @@ class Problem:
         learned = self.config["position"] == "learned"
         place = rational("positions.weight", rows, hidden) if learned else np.zeros((self.sequence, hidden))
         place = place[: self.sequence, None, :]
+        drop = self.dropout(weight_name.removesuffix("weight") + "mask.embedding", "embedding")
 
         def backward(dy: Array) -> Answer:
+            dy = drop(dy)
             if learned:
                 unused = np.zeros((rows - self.sequence, hidden))
                 self.file("positions.weight", *(np.concatenate([d.sum(1), unused]) for d in (dy, abs(dy))))
             chosen = (ids[..., None] == np.arange(vocab)).astype(float)
             return Answer(*(np.einsum("sbv,sbh->vh", chosen, d) for d in (dy, abs(dy))))
 
-        return Answer(word + place, abs(word) + abs(place)), backward
+        return Answer(drop(word + place), drop(abs(word) + abs(place))), backward
 
     def cross_entropy(self, z: Array) -> Callable[[float], Answer]:
         targets = self.ids("targets", some_ignored=True)
@@ -262,16 +276,18 @@ class Problem:
         kind = str(self.config["norm"])
         first, norm1 = self.norm(prefix + "norm1.", x, kind)
         attended, attention = self.attention(prefix + "attention.", first.value)
-        middle = x + attended.value
+        drop1 = self.dropout(prefix + "attention.mask.attention_output", "hidden")
+        drop2 = self.dropout(prefix + "mlp.mask.mlp_output", "hidden")
+        middle = x + drop1(attended.value)
         second, norm2 = self.norm(prefix + "norm2.", middle, kind)
         mapped, mlp = self.mlp(prefix + "mlp.", second.value)
 
         def backward(dy: Array) -> Answer:
-            dmiddle = dy + norm2(mlp(dy).value).value
-            branch = norm1(attention(dmiddle).value)
+            dmiddle = dy + norm2(mlp(drop2(dy)).value).value
+            branch = norm1(attention(drop1(dmiddle)).value)
             return Answer(dmiddle + branch.value, abs(dmiddle) + branch.scale)
 
-        return Answer(middle + mapped.value, abs(middle) + mapped.scale), backward
+        return Answer(middle + drop2(mapped.value), abs(middle) + drop2(mapped.scale)), backward
 
     def model(self) -> None:
         y, embedding = self.embedding("embedding.weight")
@@ -365,6 +381,9 @@ def problems() -> dict[str, Problem]:
         "block_gpt2": Problem("transformer_layer", 3, 2),
         "block_llama": Problem("transformer_layer", 3, 2, **llama),
         "model_gpt2": Problem("model", 3, 2, hidden=4),
+        "model_gpt2_dropout": Problem(
+            "model", 2, 2, hidden=4, dropout_embedding=0.125, dropout_attention=0.25, dropout_hidden=0.375
+        ),
         "model_llama": Problem("model", 3, 1, **llama | {"layers": 2, "hidden": 4}),
         "model_qwen2": Problem(
             "model", 3, 2, **llama | {"qkv_bias": 1, "tied_head": 1, "z_loss": 1e-4, "hidden": 4}
