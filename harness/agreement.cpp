@@ -109,6 +109,39 @@ std::optional<std::string> Agreement::receive(int from, Clock::time_point deadli
   return opened(text);
 }
 
+void together(Agreement& agreement, const std::function<void()>& work) {
+  constexpr std::chrono::minutes patience{10};  // reading a model, making the cases
+  int code = 0;
+  std::string reason;
+  const auto failed = [&](int with, const std::exception& error) {
+    code = with;
+    reason = error.what();
+  };
+  try {
+    work();
+  } catch (const UsageError& error) {
+    failed(2, error);
+  } catch (const Refusal& error) {
+    failed(2, error);
+  } catch (const std::exception& error) {
+    failed(3, error);
+  }
+  const auto now = Agreement::Clock::now();
+  const auto decision = agreement.reach(
+      Packer().put(code).put(reason).bytes(),
+      [](const Agreement::Reports& reports) {
+        for (const auto& report : reports) {
+          if (!report) return Packer().put(5).put("a rank did not arrive at the start of the run").bytes();
+          if (Unpacker(*report).get<int>() != 0) return *report;
+        }
+        return *reports.front();
+      },
+      {now + patience, now + 2 * patience});
+  if (!decision) throw RunEnds(5, "rank 0 did not arrive at the start of the run");
+  Unpacker unpacker(*decision);
+  if (const int agreed = unpacker.get<int>(); agreed != 0) throw RunEnds(agreed, unpacker.text());
+}
+
 std::vector<std::string> broadcast_lines(Communicator& ranks, const std::vector<std::string>& lines) {
   Packer packer;
   packer.put_all(lines, [](Packer& p, const std::string& line) { p.put(line); });

@@ -40,6 +40,20 @@ class Agreement {
   CommunicatorPtr ranks_;
 };
 
+// The run cannot go on, for a reason that all ranks know, with this exit code.
+class RunEnds : public std::runtime_error {
+ public:
+  RunEnds(int exit_code, const std::string& reason) : std::runtime_error(reason), exit_code_(exit_code) {}
+  int exit_code() const { return exit_code_; }
+
+ private:
+  int exit_code_;
+};
+
+// Collective. Every rank does its work; where it throws on any of them, all throw RunEnds with what the
+// lowest of those said: 2 for a UsageError or Refusal, else 3.
+void together(Agreement& agreement, const std::function<void()>& work);
+
 // Collective: rank 0's lines, on every rank.
 std::vector<std::string> broadcast_lines(Communicator& ranks, const std::vector<std::string>& lines);
 

@@ -67,6 +67,22 @@ TEST(Agreement, SaysNothingWhereRank0IsSilent) {
   });
 }
 
+TEST(Agreement, WhatEndsOneRankEndsAllWithTheSameCode) {
+  on_local_ranks(3, [](const CommunicatorPtr& ranks) {
+    Agreement agreement(ranks);
+    EXPECT_NO_THROW(together(agreement, [] {}));
+    try {
+      together(agreement, [&] {
+        if (ranks->rank() > 0) throw UsageError(fmt::format("rank {} cannot read it", ranks->rank()));
+      });
+      FAIL() << "went on";
+    } catch (const RunEnds& end) {
+      EXPECT_EQ(end.exit_code(), 2);
+      EXPECT_STREQ(end.what(), "rank 1 cannot read it");
+    }
+  });
+}
+
 TEST(Agreement, BroadcastsLinesOfRank0) {
   on_local_ranks(3, [](const CommunicatorPtr& ranks) {
     const std::vector<std::string> own = {"--seed", "", std::to_string(ranks->rank())};

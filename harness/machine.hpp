@@ -30,6 +30,7 @@ bool watched_by_a_person();
 
 // Folder for what lives in memory and ends with the run; the launcher hands one down through the environment.
 inline constexpr const char* run_folder_variable = "TPC_RUN_FOLDER";
+inline constexpr const char* exit_code_file = "exit_code";
 std::optional<std::filesystem::path> run_folder();
 
 }  // namespace tpc

@@ -120,6 +120,9 @@ void add_choice_options(CLI::App& app, Options& options, Raw& raw) {
       ->check(between(1, 1e8));
   app.add_option("--text", suites.text, "Its words become the tokens [a text that comes along]")
       ->type_name("FILE");
+  app.add_option("--random", suites.random, "Run N configurations drawn at random, and nothing else")
+      ->type_name("N")
+      ->check(between(1, 1e6));
   app.add_option("--seed", suites.seed, "Seed of all inputs")
       ->capture_default_str()
       ->type_name("N")

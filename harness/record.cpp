@@ -63,6 +63,8 @@ Tally tally_of(const std::vector<Record>& records) {
   return tally;
 }
 
+double worse_ratio(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
+
 std::string to_json(const Record& record) {
   Json json = {{"kind", "case"},
                {"case", record.case_name},

@@ -46,6 +46,9 @@ struct Tally {
 void count(Tally& tally, Outcome verdict);
 Tally tally_of(const std::vector<Record>& records);
 
+// The larger of two ratios, where NaN is worse than any number.
+double worse_ratio(double a, double b);
+
 // Last line of the records of a run that came to its end. Without it, an exit code is no verdict.
 struct Summary {
   Tally tally;

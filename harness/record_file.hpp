@@ -19,6 +19,7 @@ class RecordFile {
   RecordFile& operator=(RecordFile&& other) noexcept;
   ~RecordFile();
 
+  bool is_open() const { return descriptor_ >= 0; }
   // `line` has no line break. Throws EnvironmentError.
   void append(std::string_view line);
 

@@ -40,6 +40,7 @@ std::string replay_command(const Options& options, const Case& c) {
   if (suites.layers) add("--layers", std::to_string(*suites.layers));
   if (suites.batch > 0) add("--batch", std::to_string(suites.batch));
   if (suites.sequence > 0) add("--seq", std::to_string(suites.sequence));
+  if (suites.random > 0) add("--random", std::to_string(suites.random));
   if (!suites.text.empty()) add("--text", suites.text);
   return command;
 }

@@ -171,7 +171,7 @@ Ruling rule_on_comparison(const Case& c, const RankReports& reports) {
   for (const auto& report : reports) {
     if (report->how != How::judged) continue;
     if (worst == nullptr || report->comparison.verdict > worst->verdict) worst = &report->comparison;
-    if (!(report->comparison.worst_ratio <= ratio)) ratio = report->comparison.worst_ratio;  // NaN stays
+    ratio = worse_ratio(ratio, report->comparison.worst_ratio);
   }
   TPC_EXPECT(worst != nullptr, "{}: nobody compared", full_name(c));
   constexpr Outcome outcomes[] = {Outcome::pass, Outcome::fail, Outcome::unsupported, Outcome::error};

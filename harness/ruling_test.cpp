@@ -147,7 +147,7 @@ TEST(Ruling, TheWorstComparisonWinsAndTheLargestRatioIsKept) {
   EXPECT_EQ(ruling.verdict, Outcome::fail);
   EXPECT_EQ(ruling.worst_ratio, 2);
   EXPECT_EQ(ruling.message, "rank 1: y[0] expected 1, got 2");
-  reports[1]->comparison.worst_ratio = NAN;
+  reports[0]->comparison.worst_ratio = NAN;
   EXPECT_TRUE(std::isnan(*rule_on_comparison({}, reports).worst_ratio));
 }
 

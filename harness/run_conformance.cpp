@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "harness/agreement.hpp"
+#include "harness/baseline_store.hpp"
+#include "harness/conformance.hpp"
+#include "harness/coverage.hpp"
+#include "harness/dump.hpp"
+#include "harness/ending.hpp"
+#include "harness/explain.hpp"
+#include "harness/gtest_front.hpp"
+#include "harness/join.hpp"
+#include "harness/junit.hpp"
+#include "harness/machine.hpp"
+#include "harness/report.hpp"
+
+namespace tpc {
+
+namespace {
+
+constexpr std::uint64_t usual_budget = std::uint64_t{1} << 30U;
+constexpr std::chrono::seconds patience_at_start{60};
+constexpr std::chrono::seconds patience_at_end{60};
+
+// GoogleTest takes 1 to 99999.
+int seed_by_the_clock() {
+  return static_cast<int>(std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 99'999) + 1;
+}
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void check_ranks(const Options& options, const World& world) {
+  const int there = world.ranks->size();
+  if (options.ranks > 0 && options.ranks != there)
+    throw UsageError(
+        fmt::format("--ranks {} under an mpirun of {}: leave out one of the two", options.ranks, there));
+  if (world.ranks_on_this_host != there)
+    throw UsageError(fmt::format("{} of {} ranks are on {}; start all of them on one host",
+                                 world.ranks_on_this_host, there, host_name()));
+  const auto& tp = options.suites.tp;
+  const int largest = tp.empty() ? 1 : *std::max_element(tp.begin(), tp.end());
+  if (options.suites.tp_given && largest > there)
+    throw UsageError(
+        fmt::format("--tp {} needs {} ranks and there are {}; start with mpirun -np {} or leave it out",
+                    largest, largest, there, largest));
+}
+
+// The largest problem must fit, whatever else is kept.
+std::uint64_t byte_budget(const std::vector<Suite>& suites) {
+  std::uint64_t budget = usual_budget;
+  for (const Suite& suite : suites)
+    for (const Case& c : suite.cases)
+      if (c.expectation == Expectation::answers)
+        budget = std::max(budget, BaselineStore::bytes_needed(c.request.problem));
+  return budget;
+}
+
+// One run on one rank.
+class Conformance {
+ public:
+  Conformance(const World& world, const Program& program)
+      : world_(world), program_(program), agreement_(world.ranks->renew("run")), rank_(world.ranks->rank()) {}
+
+  int run(const Arguments& arguments) {
+    read(arguments);
+    if (options_.help || options_.version) {
+      say_on_rank_0(options_.help ? help_text() : version_text(local_provenance()));
+      return 0;
+    }
+    make_suites();
+    if (show()) return 0;
+    together(agreement_, [&] { check_ranks(options_, world_); });
+    return run_cases(arguments);
+  }
+
+ private:
+  // Rank 0's arguments rule, and its clock.
+  void read(const Arguments& own) {
+    Arguments lines = own;
+    lines.push_back(std::to_string(seed_by_the_clock()));
+    world_.ranks->set_deadline(std::chrono::steady_clock::now() + patience_at_start);
+    lines = broadcast_lines(*world_.ranks, lines);
+    together(agreement_, [&] {
+      const int clock_seed = std::stoi(lines.back());
+      lines.pop_back();
+      options_ = parse_options(lines);
+      if (options_.front.random_seed == 0) options_.front.random_seed = clock_seed;
+    });
+  }
+
+  void make_suites() {
+    together(agreement_, [&] {
+      if (!options_.model_file.empty()) options_.suites.model = read_model_config(options_.model_file);
+      options_.suites.world = world_.ranks->size();
+      suites_ = program_.suites(options_.suites);
+      check_names(suites_);
+    });
+  }
+
+  // What is asked for without running anything.
+  bool show() {
+    if (options_.list || options_.front.list_tests) {
+      together(agreement_, [&] { list_with_gtest(suites_, options_.front, world_.ranks->size()); });
+      return true;
+    }
+    if (options_.coverage) {
+      say_on_rank_0(coverage_table(suites_));
+      return true;
+    }
+    if (options_.explain.empty()) return false;
+    std::string text;
+    together(agreement_, [&] { text = explanation(case_named(suites_, options_.explain)); });
+    say_on_rank_0(text);
+    return true;
+  }
+
+  Provenance provenance(const Arguments& arguments) const {
+    Provenance p = local_provenance();
+    p.mpi = world_.mpi_library;
+    p.ranks = world_.ranks->size();
+    p.implementation = options_.implementation;
+    p.seed = options_.suites.seed;
+    std::vector<std::string> words = {"tp_conformance"};
+    for (const std::string& argument : arguments) words.push_back(shell_word(argument));
+    p.command = joined(words, " ");
+    return p;
+  }
+
+  int run_cases(const Arguments& arguments) {
+    std::unique_ptr<Implementation> implementation;
+    std::unique_ptr<RunLog> log;
+    together(agreement_, [&] {
+      implementation = program_.implementation(options_.implementation);
+      if (rank_ == 0 && !options_.junit.empty()) check_final_file(options_.junit);
+      if (rank_ == 0 && !options_.dump.empty()) make_dump_folder(options_.dump);
+      log = std::make_unique<RunLog>(provenance(arguments), options_.records, rank_ == 0);
+    });
+    world_.ranks->set_deadline(std::chrono::steady_clock::now() + patience_at_start);
+    const std::vector<int> processes = processes_of(*world_.ranks);
+    Watchdog watchdog({.overdue = [&] { end_overdue(*log, rank_); },
+                       .signal = [&](int) { end_by_signal(*log, processes, rank_); }});
+    const auto oracle = program_.oracle(world_.ranks->renew("baseline"), byte_budget(suites_));
+    Runner runner(world_.ranks, *implementation, *oracle, runner_options(watchdog));
+    run_with_gtest({.suites = suites_,
+                    .options = options_.front,
+                    .runner = runner,
+                    .log = *log,
+                    .speaks = rank_ == 0,
+                    .watched = rank_ == 0 && watched_by_a_person(),
+                    .lost = [](const std::exception& error) {
+                      say(fmt::format("tp_conformance: {}\n", error.what()));
+                      note_exit_code(3);
+                      end_at_once(3);
+                    }});
+    return finish(runner, *log);
+  }
+
+  RunnerOptions runner_options(Watchdog& watchdog) const {
+    RunnerOptions options;
+    options.deadline = deadline_of(options_);
+    options.seed = options_.suites.seed;
+    options.replay = [this](const Case& c) { return replay_command(options_, c); };
+    options.watchdog = &watchdog;
+    if (!options_.dump.empty())
+      options.dump = [this](const Case& c, const std::vector<LocalTensor>& got,
+                            const ExpectedTensors& expected, int rank) {
+        try {
+          dump(options_.dump, {c, got, expected, rank});
+        } catch (const EnvironmentError& error) {
+          say(fmt::format("tp_conformance: {}\n", error.what()));
+        }
+      };
+    return options;
+  }
+
+  // Summary, JUnit, report, and the code that all ranks end with.
+  int finish(Runner& runner, RunLog& log) {
+    const bool at_once = runner.stop() && runner.stop()->at_once;
+    int code = runner.exit_code(tally_of(log.records()));
+    if (rank_ == 0) code = write_results(code, log);
+    if (at_once && rank_ != 0)
+      say(fmt::format("tp_conformance: rank {}: {}\n", rank_, log.records().back().message));
+    if (at_once) end_at_once(code);
+    const auto now = Agreement::Clock::now();
+    const auto agreed =
+        runner.agreement().reach("", [code](const Agreement::Reports&) { return std::to_string(code); },
+                                 {now + patience_at_end, now + 2 * patience_at_end});
+    if (!agreed) end_at_once(code);
+    return std::stoi(*agreed);
+  }
+
+  int write_results(int code, RunLog& log) const {
+    const auto write_file = [&](const std::function<void()>& write) {
+      try {
+        write();
+      } catch (const EnvironmentError& error) {
+        say(fmt::format("tp_conformance: {}\n", error.what()));
+        code = 3;
+      }
+    };
+    if (!options_.junit.empty())
+      write_file([&] { write_final_file(options_.junit, junit_xml(log.provenance(), log.records())); });
+    Summary summary{tally_of(log.records()), code, log.seconds()};
+    write_file([&] { summary = log.finish_run(code); });
+    summary.exit_code = code;
+    print(report(log.provenance(), log.records(), summary.seconds));
+    if (code == 2) print("nothing was compared\n");
+    print(last_line(log.provenance(), summary) + '\n');
+    note_exit_code(code);
+    return code;
+  }
+
+  void say_on_rank_0(const std::string& text) const {
+    if (rank_ == 0) print(text);
+  }
+
+  const World& world_;
+  const Program& program_;
+  Agreement agreement_;
+  int rank_;
+  Options options_;
+  std::vector<Suite> suites_;
+};
+
+}  // namespace
+
+int run_conformance(const World& world, const Arguments& arguments, const Program& program) {
+  int code = 0;
+  std::string reason;
+  try {
+    return Conformance(world, program).run(arguments);
+  } catch (const RunEnds& end) {
+    code = end.exit_code();
+    reason = end.what();
+  } catch (const UsageError& error) {  // of all ranks alike
+    code = 2;
+    reason = error.what();
+  } catch (const std::exception& error) {
+    // Of this rank alone: the others must not wait for it.
+    say(fmt::format("tp_conformance: rank {}: {}\n", world.ranks->rank(), error.what()));
+    note_exit_code(3);
+    end_at_once(3);
+  }
+  if (world.ranks->rank() == 0) {
+    say(fmt::format("tp_conformance: {}\n", reason));
+    note_exit_code(code);
+  }
+  return code;
+}
+
+}  // namespace tpc
