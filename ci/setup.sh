@@ -19,12 +19,14 @@ blis-serial/cblas.h libblis-serial-dev
 CLI/CLI.hpp        libcli11-dev
 nlohmann/json.hpp  nlohmann-json3-dev
 gtest/gtest.h      libgtest-dev
+benchmark/benchmark.h libbenchmark-dev
 Random123/philox.h librandom123-dev
 fmt/core.h         libfmt-dev
 '
 # Faster with it, complete without.
 helpful='
 ccache      ccache
+gnuplot     gnuplot-nox
 '
 lint_commands='
 clang-format clang-format

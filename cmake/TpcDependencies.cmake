@@ -4,6 +4,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(GTest REQUIRED)
+find_package(benchmark REQUIRED)
 
 # Debian's dnnl-config.cmake asks for OpenCL, of which nothing is used here; so the library is found by itself.
 find_path(TPC_DNNL_INCLUDE dnnl.h REQUIRED)

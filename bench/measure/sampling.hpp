@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// How something is timed on several ranks at once.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reference/comm/communicator.hpp"
+
+namespace tpc::bench {
+
+// What is timed. Slots are sets of buffers that are taken in turn, so that caches do not flatter; `prepare`
+// sees each slot before a block of samples and `check` after it, both outside of the time.
+struct Subject {
+  std::string name;
+  int slots = 1;
+  std::function<void(int slot)> prepare = {};  // e.g. poisons the output
+  std::function<void(int slot)> run = {};
+  std::function<std::string(int slot)> check = {};  // what is wrong with the output, or nothing
+  // Instead of run: a loop of its own, which returns the slowest rank's mean time of so many calls, per
+  // sample.
+  std::function<std::vector<double>(int samples, int calls)> own_loop = {};
+};
+
+// Seconds per call.
+struct Series {
+  std::vector<std::vector<double>> by_rank;  // [rank][sample]
+  std::vector<double> slowest;               // the largest over the ranks, per sample
+  std::vector<int> rounds;                   // samples of each round
+  int calls = 1;                             // of which a sample is the mean
+  std::string wrong;                         // the first complaint of any check on any rank
+  std::vector<std::vector<double>> by_round() const;
+};
+
+struct Plan {
+  int rounds = 5;
+  int samples = 0;     // per round; 0: as many as the time allows
+  double seconds = 1;  // of a subject, over all rounds
+  double least_sample_s =
+      20e-6;  // a sample is as many calls as take so long: clocks and barriers are not free
+};
+
+// Runs `iterations` times what returns the seconds to account for. Google Benchmark in the program, a plain
+// loop in tests.
+using Loop =
+    std::function<void(const std::string& name, int iterations, const std::function<double()>& iteration)>;
+Loop plain_loop();
+
+// Collective over ranks: all time the same subjects in the same order. Rounds go over all subjects, so that
+// what drifts hits them alike.
+std::vector<Series> measure(Communicator& ranks, const std::vector<Subject>& subjects, const Plan& plan,
+                            const Loop& loop);
+
+// Largest over the ranks, on every rank; also a barrier.
+double largest(Communicator& ranks, double own);
+
+}  // namespace tpc::bench

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop around bare MPI calls, as short as can be; shares nothing with the communicators that it is compared
+// with.
+#include "reference/comm/mpi_api.hpp"
+#include "reference/comm/mpi_blocking.hpp"
+
+namespace tpc {
+
+struct BareMpi::State {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int ranks = 1;
+};
+
+BareMpi::BareMpi(int ranks) : state_(std::make_unique<State>()) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &state_->comm),
+            "MPI_Comm_split");
+  state_->ranks = ranks;
+}
+
+BareMpi::~BareMpi() {
+  if (state_->comm != MPI_COMM_NULL) MPI_Comm_free(&state_->comm);
+}
+
+std::vector<double> BareMpi::seconds(const BareLoop& loop) const {
+  const MPI_Comm comm = state_->comm;
+  const auto slots = static_cast<std::size_t>(loop.slots);
+  const std::size_t stride = static_cast<std::size_t>(loop.count) * size_of(loop.dtype);
+  std::vector<char> in(stride * slots, 1);
+  std::vector<char> out(stride * slots, 2);
+  const int count = mpi_count(loop.count);
+  const int shard = count / state_->ranks;
+  const MPI_Datatype type = mpi_type(loop.dtype);
+  const MPI_Op sum = mpi_op(loop.dtype, ReduceOp::sum);
+  std::size_t turn = 0;
+  const auto call = [&] {
+    char* from = in.data() + turn * stride;
+    char* to = out.data() + turn * stride;
+    turn = turn + 1 == slots ? 0 : turn + 1;
+    if (loop.kind == CollectiveKind::all_reduce) MPI_Allreduce(from, to, count, type, sum, comm);
+    if (loop.kind == CollectiveKind::all_gather) MPI_Allgather(from, shard, type, to, shard, type, comm);
+    if (loop.kind == CollectiveKind::reduce_scatter)
+      MPI_Reduce_scatter_block(from, to, shard, type, sum, comm);
+  };
+  for (std::size_t warm_up = 0; warm_up < slots; ++warm_up) call();
+  std::vector<double> seconds;
+  for (int sample = 0; sample < loop.samples; ++sample) {
+    MPI_Barrier(comm);
+    const double start = MPI_Wtime();
+    for (int i = 0; i < loop.calls; ++i) call();
+    const double own = (MPI_Wtime() - start) / loop.calls;
+    double slowest = 0;
+    MPI_Allreduce(&own, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
+    seconds.push_back(slowest);
+  }
+  return seconds;
+}
+
+}  // namespace tpc

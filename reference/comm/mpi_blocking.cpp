@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/comm/mpi_blocking.hpp"
+
+#include <numeric>
+#include <thread>
+
+#include "reference/comm/buffers.hpp"
+#include "reference/comm/family.hpp"
+#include "reference/comm/mpi_api.hpp"
+
+namespace tpc {
+
+namespace {
+
+int blocking_rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+class BlockingMpiCommunicator : public FamilyCommunicator {
+ public:
+  // Takes over `comm`; `in_root` are its ranks in the family's root.
+  BlockingMpiCommunicator(std::shared_ptr<Family> family, MPI_Comm comm, const std::string& name,
+                          std::vector<int> in_root)
+      : FamilyCommunicator(std::move(family), name, std::move(in_root), blocking_rank_in(comm)),
+        handle_(comm) {
+    check_mpi(MPI_Comm_set_name(comm, this->name().c_str()), "MPI_Comm_set_name");
+  }
+
+  std::string_view transport() const override { return "mpi"; }
+
+  CommunicatorPtr split(int colour, int key, const std::string& name) override {
+    record({.what = "split"});
+    MPI_Comm made = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(handle_.get(), colour < 0 ? MPI_UNDEFINED : colour, key, &made),
+              "MPI_Comm_split");
+    if (made == MPI_COMM_NULL) return nullptr;
+    return std::make_shared<BlockingMpiCommunicator>(family(), made, name, root_ranks_of(made));
+  }
+  CommunicatorPtr renew(const std::string& name) override {
+    record({.what = "renew"});
+    MPI_Comm made = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(handle_.get(), &made), "MPI_Comm_dup");
+    std::vector<int> ranks(static_cast<std::size_t>(size()));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return std::make_shared<BlockingMpiCommunicator>(std::make_shared<Family>(), made, name,
+                                                     std::move(ranks));
+  }
+
+  void poll() override {}
+  void abort() override { MPI_Abort(MPI_COMM_WORLD, 1); }
+
+ protected:
+  Pending begin_all_reduce(const CallSignature& call, const Tensor& out, const Tensor& in,
+                           ReduceOp op) override {
+    const void* from = in.raw() == out.raw() ? MPI_IN_PLACE : in.raw();
+    check_mpi(MPI_Allreduce(from, out.raw(), mpi_count(call.count), mpi_type(call.dtype),
+                            mpi_op(call.dtype, op), handle_.get()),
+              "MPI_Allreduce");
+    return {};
+  }
+
+  Pending begin_all_gather(const CallSignature& call, const Tensor& full, const Tensor& shard) override {
+    const int count = mpi_count(call.count);
+    const bool in_place = shard.raw() == full.rows(rank() * shard.size(0), shard.size(0)).raw();
+    const Tensor from = !in_place && overlap(full, shard) ? copy_of(shard) : shard;
+    check_mpi(MPI_Allgather(in_place ? MPI_IN_PLACE : from.raw(), count, mpi_type(call.dtype), full.raw(),
+                            count, mpi_type(call.dtype), handle_.get()),
+              "MPI_Allgather");
+    return {};
+  }
+
+  Pending begin_reduce_scatter(const CallSignature& call, const Tensor& shard, const Tensor& full,
+                               ReduceOp op) override {
+    const Tensor from = overlap(shard, full) ? copy_of(full) : full;
+    check_mpi(MPI_Reduce_scatter_block(from.raw(), shard.raw(), mpi_count(shard.count()),
+                                       mpi_type(call.dtype), mpi_op(call.dtype, op), handle_.get()),
+              "MPI_Reduce_scatter_block");
+    return {};
+  }
+
+  Pending begin_all_to_all(const CallSignature& call, const Tensor& out, const Tensor& in) override {
+    const Tensor from = overlap(out, in) ? copy_of(in) : in;
+    const int count = mpi_count(call.count / size());
+    check_mpi(MPI_Alltoall(from.raw(), count, mpi_type(call.dtype), out.raw(), count, mpi_type(call.dtype),
+                           handle_.get()),
+              "MPI_Alltoall");
+    return {};
+  }
+
+  Pending begin_broadcast(const CallSignature& call, const Tensor& tensor, int root) override {
+    check_mpi(MPI_Bcast(tensor.raw(), mpi_count(call.count), mpi_type(call.dtype), root, handle_.get()),
+              "MPI_Bcast");
+    return {};
+  }
+
+  // All at once, since two ranks may send to each other first.
+  Pending begin_messages(std::span<const Message> messages) override {
+    constexpr int tag = 1;
+    std::vector<MPI_Request> requests;
+    for (const auto& [way, peer, tensor] : messages) {
+      const int count = mpi_count(tensor.count());
+      MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
+      const bool send = way == Message::Way::send;
+      check_mpi(
+          send ? MPI_Isend(tensor.raw(), count, mpi_type(tensor.dtype()), peer, tag, handle_.get(), &request)
+               : MPI_Irecv(tensor.raw(), count, mpi_type(tensor.dtype()), peer, tag, handle_.get(), &request),
+          send ? "MPI_Isend" : "MPI_Irecv");
+    }
+    check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
+              "MPI_Waitall");
+    return {};
+  }
+
+ private:
+  std::vector<int> root_ranks_of(MPI_Comm made) const {
+    int size = 0;
+    check_mpi(MPI_Comm_size(made, &size), "MPI_Comm_size");
+    std::vector<int> ranks(static_cast<std::size_t>(size));
+    const int own = members().at(static_cast<std::size_t>(rank()));
+    check_mpi(MPI_Allgather(&own, 1, MPI_INT, ranks.data(), 1, MPI_INT, made), "MPI_Allgather");
+    return ranks;
+  }
+
+  MpiHandle handle_;
+};
+
+}  // namespace
+
+CommunicatorPtr make_blocking_mpi_world(const std::string& name) {
+  MPI_Comm made = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &made), "MPI_Comm_dup");
+  int size = 0;
+  check_mpi(MPI_Comm_size(made, &size), "MPI_Comm_size");
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return std::make_shared<BlockingMpiCommunicator>(std::make_shared<Family>(), made, name, std::move(ranks));
+}
+
+void rest_until_all_arrive(std::chrono::milliseconds nap) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+  for (int done = 0;;) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+    std::this_thread::sleep_for(nap);
+  }
+}
+
+}  // namespace tpc

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// For measuring: MPI's blocking calls, without deadlines and without the tests in between that cost a
+// microsecond and more. A rank that does not come hangs the others, so whoever uses this needs another way to
+// notice.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "reference/comm/communicator.hpp"
+
+namespace tpc {
+
+// All ranks of a session (mpi.hpp), which must exist. Collective. An operation is over when its start
+// returns; abort ends the whole MPI job.
+CommunicatorPtr make_blocking_mpi_world(const std::string& name);
+
+// Collective over all ranks. Ranks that come early sleep in between, so that they leave their core to those
+// who are still measuring.
+void rest_until_all_arrive(std::chrono::milliseconds nap);
+
+// The same collective by bare MPI calls in a bare loop, to compare with: for each sample the largest over
+// `ranks`, the first so many of the world, of the mean time of `calls` calls. Those ranks call it together.
+struct BareLoop {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  DType dtype = DType::f32;
+  std::int64_t count = 0;  // elements of the full tensor
+  int slots = 1;           // buffers that the calls take in turn
+  int samples = 1;
+  int calls = 1;
+};
+class BareMpi {
+ public:
+  explicit BareMpi(int ranks);  // collective over the world
+  ~BareMpi();
+  BareMpi(const BareMpi&) = delete;
+  BareMpi& operator=(const BareMpi&) = delete;
+  std::vector<double> seconds(const BareLoop& loop) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tpc
