@@ -58,6 +58,7 @@ TEST_P(Backends, RefuseWhatDoesNotFit) {
   EXPECT_THROW(compute->gelu_backward(x, x, narrow, GeluForm::erf), ContractError);
   EXPECT_THROW(compute->swiglu(x, x, other), ContractError);
   EXPECT_THROW(compute->swiglu_backward(x, x, x, x, other), ContractError);
+  EXPECT_THROW(compute->dropout(x, x, x, 2), ContractError);
   EXPECT_THROW(compute->rotary(x, x, ModelConfig{}, Direction::forward), ContractError);
   EXPECT_THROW(compute->add_rows(x, x, stats), ContractError);
   EXPECT_THROW(compute->sum_rows(stats, x), ContractError);

@@ -142,8 +142,9 @@ std::int64_t elementwise(std::string_view call, Operands operands) {
 }
 
 std::int64_t dropout(const Tensor& y, const Tensor& x, const Tensor& mask) {
-  TPC_EXPECT(mask.dtype() == DType::u8 && mask.shape() == x.shape(), "dropout: a mask {} of {} for a tensor {}",
-             to_string(mask.shape()), name(mask.dtype()), to_string(x.shape()));
+  TPC_EXPECT(mask.dtype() == DType::u8 && mask.shape() == x.shape(),
+             "dropout: a mask {} of {} for a tensor {}", to_string(mask.shape()), name(mask.dtype()),
+             to_string(x.shape()));
   return elementwise("dropout", {y, x});
 }
 

@@ -72,7 +72,8 @@ class Compute {
   // x [S,B,heads,D]; position of row s is s. backward applies the transposed rotation. In place allowed.
   virtual void rotary(const Tensor& y, const Tensor& x, const ModelConfig& config, Direction direction) = 0;
 
-  // x·mask·factor; mask u8, 0 or 1, of x's shape. What is masked is 0 even where x is not finite. In place allowed.
+  // x·mask·factor; mask u8, 0 or 1, of x's shape. What is masked is 0 even where x is not finite. In place
+  // allowed.
   virtual void dropout(const Tensor& y, const Tensor& x, const Tensor& mask, double factor) = 0;
 
   // Rows against a vector [C].

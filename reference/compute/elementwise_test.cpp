@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "reference/compute/compute.hpp"
 #include "reference/compute/test_support.hpp"
 
@@ -127,6 +129,17 @@ TEST_P(ElementwiseKernels, SwigluOfSaturatedGates) {
   compute->swiglu_backward(gate, up, dy, gate, up);  // over its own inputs
   EXPECT_EQ(unwrapped(gate), (Values{0, -8, 5, -1}));
   EXPECT_EQ(unwrapped(up), (Values{0, 4096, 0, -2048}));
+}
+
+TEST_P(ElementwiseKernels, DropoutMasksAndScales) {
+  const Tensor x = tensor({1, std::numeric_limits<double>::quiet_NaN(), -3, 5});
+  const Tensor mask = wrapped(DType::u8, {4}, {1, 0, 1, 0});
+
+  compute->dropout(x, x, mask, 2);
+
+  EXPECT_EQ(unwrapped(x), (Values{2, 0, -6, 0}));
+  EXPECT_THROW(compute->dropout(x, x, wrapped(DType::u8, {3}, {1, 0, 1}), 2), ContractError);
+  EXPECT_THROW(compute->dropout(x, x, x, 2), ContractError);
 }
 
 TEST_P(ElementwiseKernels, RoundTheF64ResultOnce) {

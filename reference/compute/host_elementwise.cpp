@@ -83,7 +83,8 @@ void HostCompute::dropout(const Tensor& y, const Tensor& x, const Tensor& mask, 
   visit_float(y.dtype(), [&](auto zero) {
     using T = decltype(zero);
     using W = Wide<T>;
-    const auto loop = [n = y.count(), f = static_cast<W>(factor)](T* to, const T* from, const std::uint8_t* keep) {
+    const auto loop = [n = y.count(), f = static_cast<W>(factor)](T* to, const T* from,
+                                                                  const std::uint8_t* keep) {
       for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(keep[i] != 0 ? widen(from[i]) * f : W(0));
     };
     loop(values<T>(y), values<T>(x), values<std::uint8_t>(mask));
