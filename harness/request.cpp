@@ -57,6 +57,8 @@ std::string key(const Problem& problem) {
   write(key, problem.model);
   const CollectiveProblem& c = problem.collective;
   key << c.kind << c.op << c.count << c.root << c.in_place << c.repeats << c.members;
+  const MeshProblem& m = problem.mesh;
+  key << m.view << m.mesh.shape << m.mesh.axes << m.axes << m.into.shape << m.into.axes;
   key << problem.inputs.size();
   for (const InputSpec& input : problem.inputs) {
     const Generator& g = input.generator;

@@ -54,8 +54,11 @@ struct InputSpec {
   bool operator==(const InputSpec&) const = default;
 };
 
-// One collective call for each rank of the mesh's group. Input "in" and output "out" are global tensors whose
-// first dim is the rank: rank r passes in[r] and returns out[r].
+// One collective call for each rank of a group. Input "in" and output "out" are global tensors whose first
+// dim is the rank in the group: rank r passes in[r] and returns out[r]. A point_to_point call sends in[r] to
+// the next rank. Where the call is repeated it also returns "unequal" [group], by rank the elements of any
+// repeat whose bits are not the first one's, and where all ranks get the same, "copies", of which all hold
+// all.
 struct CollectiveProblem {
   CollectiveKind kind = CollectiveKind::all_reduce;
   ReduceOp op = ReduceOp::sum;
@@ -68,7 +71,19 @@ struct CollectiveProblem {
   bool operator==(const CollectiveProblem&) const = default;
 };
 
-// A question that has one answer, however it is sharded. No mesh.
+// A mesh over all ranks, and what is seen of it. Answers by world rank: "coordinates" [ranks, axes of the
+// view], "rank" [ranks] in the view, "members" [ranks, ranks of the view] and "group.AXIS" [ranks, size] for
+// each axis of the view, both world ranks as its communicators know them; and "groups.AXIS" [groups, size],
+// the same for all ranks: the groups of the view in its own ranks.
+struct MeshProblem {
+  enum class View { whole, sub, flatten, unflatten } view = View::whole;
+  MeshSpec mesh;                  // also the request's
+  std::vector<std::string> axes;  // that sub keeps or flatten joins; the one that unflatten cuts
+  MeshSpec into;                  // what unflatten makes of the axis; the one axis that flatten makes
+  bool operator==(const MeshProblem&) const = default;
+};
+
+// A question that has one answer, however it is sharded. No mesh, unless it is about the mesh.
 struct Problem {
   enum class Kind { operation, collective, mesh } kind = Kind::operation;
   Operation operation = Operation::column_linear;
@@ -76,6 +91,7 @@ struct Problem {
   std::int64_t batch = 1;
   std::int64_t sequence = 1;
   CollectiveProblem collective;
+  MeshProblem mesh;
   DType dtype = DType::f64;  // of storage, arithmetic and wire; inputs are rounded to it
   std::uint64_t seed = 0;
   std::vector<InputSpec> inputs;

@@ -66,6 +66,12 @@ std::vector<Change> other_changes() {
           [](Problem& p) { p.collective.in_place = true; },
           [](Problem& p) { p.collective.repeats = 2; },
           [](Problem& p) { p.collective.members = {1}; },
+          [](Problem& p) { p.mesh.view = MeshProblem::View::sub; },
+          [](Problem& p) { p.mesh.mesh.shape = {1}; },
+          [](Problem& p) { p.mesh.mesh.axes = {"tp"}; },
+          [](Problem& p) { p.mesh.axes = {"tp"}; },
+          [](Problem& p) { p.mesh.into.shape = {1}; },
+          [](Problem& p) { p.mesh.into.axes = {"tp"}; },
           [](Problem& p) { p.inputs.clear(); },
           [](Problem& p) { p.inputs[0].name = "y"; },
           [](Problem& p) {
