@@ -63,6 +63,13 @@ TEST(DrawMask, KeepsWhatIsNotBelowTheThreshold) {
     EXPECT_EQ(mask[i], philox(9, i)[0] >= 0x80000000U ? 1 : 0) << i;
 }
 
+TEST(DrawMask, DropsExactlyTheNumbersBelow) {
+  const double number = uniform(philox(9, 0));
+  const auto streams = [] { return make_random_streams("megatron", {.seed = 9}); };
+  EXPECT_EQ(mask_of(*streams(), hidden, whole_layout({1}), number), Bytes{1});
+  EXPECT_EQ(mask_of(*streams(), hidden, whole_layout({1}), number + 0x1p-32), Bytes{0});
+}
+
 TEST(DrawMask, ZeroKeepsAllAndDrawsNothing) {
   for (const std::string_view profile : random_profiles()) {
     const auto streams = make_random_streams(profile, {});

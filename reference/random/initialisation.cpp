@@ -148,7 +148,11 @@ std::vector<InitRule> initialisation_rules(Operation operation, const ModelConfi
       rules.block("");
       break;
     case Operation::model:
+    case Operation::init:
+    case Operation::train:
       rules.model();
+      break;
+    case Operation::dropout:
       break;
   }
   return rules.take();

@@ -85,17 +85,17 @@ TEST(StreamTracker, ForkSwapsTheStreamInAndPutsItBack) {
 TEST(Megatron, SeedsAreThoseOfTheTable) {
   on_local_ranks(8, [](const CommunicatorPtr& world) {
     const DeviceMesh mesh(world, {{2, 2, 2}, {"pp", "dp", "tp"}});
-    const int pp = world->rank() / 4;
-    const int dp = world->rank() / 2 % 2;
-    const int tp = world->rank() % 2;
+    const auto rank = static_cast<std::uint64_t>(world->rank());
+    const std::uint64_t pp = rank / 4;
+    const std::uint64_t dp = rank / 2 % 2;
+    const std::uint64_t tp = rank % 2;
     for (const bool by_dp : {false, true}) {
       const auto streams = make_random_streams("megatron", stream_setup(1234, mesh, by_dp));
-      const auto s = static_cast<std::uint64_t>(1234 + 100 * pp + (by_dp ? 10 * dp : 0));
-      const auto t = static_cast<std::uint64_t>(tp);
+      const std::uint64_t s = 1234 + 100 * pp + (by_dp ? 10 * dp : 0);
       EXPECT_EQ(streams->state(), (StreamState{{"default", s, 0},
                                                {"data-parallel-rng", s, 0},
-                                               {"model-parallel-rng", s + 2718 + t, 0},
-                                               {"expert-parallel-rng", s + 1024 + t, 0}}));
+                                               {"model-parallel-rng", s + 2718 + tp, 0},
+                                               {"expert-parallel-rng", s + 1024 + tp, 0}}));
     }
   });
 }
