@@ -184,6 +184,7 @@ std::vector<Report> BaselineStore::State::solve_mine(const std::vector<Wanted>& 
                                                      const std::filesystem::path& folder,
                                                      Implementation& implementation) const {
   std::vector<BaselineCost> costs;
+  costs.reserve(chosen.size());
   for (const Wanted& w : chosen) costs.push_back(baseline_cost(*w.problem));
   const std::vector<int> owners = deal(costs, ranks->size());
   std::vector<Report> reports;

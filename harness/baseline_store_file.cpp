@@ -89,16 +89,24 @@ std::string table_of(const OwnedTensors& answers) {
   return packer.bytes();
 }
 
-std::pair<std::string, std::pair<Expected, std::uint64_t>> table_row(Unpacker& unpacker) {
-  std::string name = unpacker.text();
-  Expected e;
+struct TableRow {
+  std::string name;
+  Expected expected;
+  std::uint64_t first = 0;  // of the file's values
+};
+
+TableRow table_row(Unpacker& unpacker) {
+  TableRow row;
+  row.name = unpacker.text();
+  Expected& e = row.expected;
   e.shape = unpacker.all<std::int64_t>([](Unpacker& u) { return u.get<std::int64_t>(); });
   e.norm = unpacker.get<double>();
   e.scale_norm = unpacker.get<double>();
   e.scale_max = unpacker.get<double>();
   e.perturbed = unpacker.get<double>();
   e.single = unpacker.get<double>();
-  return {std::move(name), {std::move(e), unpacker.get<std::uint64_t>()}};
+  row.first = unpacker.get<std::uint64_t>();
+  return row;
 }
 
 std::uint64_t aligned(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
@@ -164,9 +172,9 @@ MappedAnswers::MappedAnswers(const fs::path& file) {
   TPC_EXPECT(head[0] == magic && sizeof head + head[1] <= bytes_, "'{}' holds no answers", file.string());
   Unpacker unpacker(std::string_view(start + sizeof head, head[1]));
   const auto* values = reinterpret_cast<const double*>(start + sizeof head + head[1]);
-  for (auto& [name, row] : unpacker.all<decltype(table_row(unpacker))>(table_row)) {
-    row.first.values = values + row.second;
-    tensors_.emplace(name, std::move(row.first));
+  for (TableRow& row : unpacker.all<TableRow>(table_row)) {
+    row.expected.values = values + row.first;
+    tensors_.emplace(std::move(row.name), std::move(row.expected));
   }
 }
 

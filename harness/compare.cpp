@@ -113,11 +113,14 @@ Sum sum_over_ranks(const std::vector<Holdings>& all, std::size_t tensor) {
   return sum;
 }
 
+// Where a collective call on a probe went wrong, and who was it.
 std::string probe_reading(const Case& c, const Expected& expected, const Part& worst) {
   const Problem& problem = c.request.problem;
   if (problem.kind != Problem::Kind::collective || problem.inputs.empty() || expected.shape.empty())
     return {};
-  const std::int64_t each = element_count(expected.shape) / std::max<std::int64_t>(1, expected.shape[0]);
+  // What each rank gets of a reduce_scatter are parts of one result; all else comes whole to each rank.
+  const bool parts = problem.collective.kind == CollectiveKind::reduce_scatter;
+  const std::int64_t each = parts ? element_count(expected.shape) : expected.shape.back();
   const double want = expected.values[worst.worst];
   const std::string reading = read_probe(problem, problem.inputs[0], worst.worst % each, want, worst.got);
   return reading.empty() ? "" : "; " + reading;
@@ -125,6 +128,7 @@ std::string probe_reading(const Case& c, const Expected& expected, const Part& w
 
 std::string value_message(const Case& c, const std::string& tensor, const Expected& expected, const Sum& sum,
                           double ratio) {
+  TPC_EXPECT(sum.worst != nullptr, "{} is wrong, but no element of it", tensor);
   const Part& worst = *sum.worst;
   const std::string how =
       c.tier == Tier::exact

@@ -121,6 +121,7 @@ std::vector<Sharers> by_memory(const std::vector<LocalTensor>& got) {
     if (local.data.count() > 0)
       shared[{local.data.raw(), local.data.count(), local.data.dtype()}].push_back(&local);
   std::vector<Sharers> all;
+  all.reserve(shared.size());
   for (auto& entry : shared) all.push_back(std::move(entry.second));
   return all;
 }

@@ -418,21 +418,28 @@ TEST(CompareMesh, CoordinatesOfAllAxesAreNamed) {
                  "rank 4 (dp_replicate 1 of 2, tp 1 of 3): y[0, 0]: expected 1, got 5");
 }
 
-TEST(CompareProbes, SayWhatIsMissing) {
+// Two ranks, four elements each; the last one of rank 1's result is 0.
+Comparison with_probe(CollectiveKind kind) {
   Case c = case_on(2, Tier::exact);
   c.request.problem.kind = Problem::Kind::collective;
-  c.request.problem.inputs = {{"in", {2, 4}, {Generator::Kind::contribution, 0}}};
-  Answers answers = std::move(Answers().add("out", {2, 4}));
-  std::vector<double> ones(8, 1.0);
+  c.request.problem.collective.kind = kind;
+  c.request.problem.inputs = {{"in", {2, 5}, {Generator::Kind::contribution, 0}}};
+  Answers answers = std::move(Answers().add("out", {2, 5}));
+  std::vector<double> ones(10, 1.0);
   answers.all().at("out").values = ones.data();
-  const auto held = [&](int r) {
+  return judged(c, answers, [&](int r) {
     std::vector<LocalTensor> all = {answers.rows("out", r, 1)};
-    for (int i = 0; i < 4; ++i) all[0].data.data<double>()[i] = i == 3 ? 0 : 1;
+    for (int i = 0; i < 5; ++i) all[0].data.data<double>()[i] = r == 1 && i == 4 ? 0 : 1;
     return all;
-  };
-  expect_failure(judged(c, answers, held),
-                 "out[0, 3]: expected 1, got 0 (2 of 8 elements differ where equal values are "
-                 "demanded; the part of rank 1 is missing)");
+  });
+}
+
+TEST(CompareProbes, SayWhatIsMissing) {
+  expect_failure(
+      with_probe(CollectiveKind::all_reduce),
+      "out[1, 4]: expected 1, got 0 (1 of 10 elements differ where equal values are demanded; the part "
+      "of rank 0 is missing)");
+  expect_failure(with_probe(CollectiveKind::reduce_scatter), "; the part of rank 1 is missing)");
 }
 
 TEST(RelativeErrors, OfOneRank) {

@@ -13,7 +13,10 @@ namespace tpc {
 struct Box {
   Shape offset;
   Shape extent;
-  auto operator<=>(const Box&) const = default;
+  bool operator==(const Box&) const = default;
+  bool operator<(const Box& other) const {
+    return offset != other.offset ? offset < other.offset : extent < other.extent;
+  }
 };
 
 bool has_elements(const Box& box);

@@ -115,7 +115,7 @@ void place_required(const IdDemand& demand, std::vector<std::int64_t>& stream) {
   std::size_t placed = 0;
   for (const auto id : demand.required) {
     if (counts.at(id) > 0) continue;
-    const std::size_t start = placed++ * places / missing;
+    const std::size_t start = placed++ * places / std::max<std::size_t>(1, missing);
     for (std::size_t step = 0; step < places; ++step) {
       const std::size_t at = 1 + (start + step) % places;
       if (taken.contains(at) || !is_spare(counts, stream[at])) continue;

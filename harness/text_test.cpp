@@ -65,7 +65,7 @@ TEST(Ids, TargetsAreIgnoredUnequally) {
   for (std::size_t i = 0; i < targets.size(); ++i) ignored[i / 32] += targets[i] == -100 ? 1 : 0;
 
   EXPECT_EQ(ignored[0] + ignored[1] + ignored[2] + ignored[3], 26) << "a fifth of 128";
-  EXPECT_GT(std::set<int>(ignored.begin(), ignored.end()).size(), 1U);
+  EXPECT_GT(ignored[3], ignored[0] + 4) << "later ones more often";
 }
 
 TEST(Ids, AtLeastOneTargetIsIgnored) {
