@@ -215,6 +215,7 @@ TEST(State, ReplayRepeatsAndLeavesNoTrace) {
     const auto streams = make_random_streams(profile, {});
     const StreamState before = streams->state();
     const auto first = draws(*streams, 0, 2);
+    draws(*streams, 2, 5);
     const StreamState after = streams->state();
     {
       const ReplayScope replay(*streams, before);
