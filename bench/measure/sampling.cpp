@@ -28,15 +28,17 @@ class Timing {
     constexpr int most_blocks = 6;
     constexpr double same = 0.05;
     double before = 0;
-    double call = 0;
+    double one = 0;
     for (int block = 0; block < most_blocks; ++block) {
-      call = trial();
-      if (block > 0 && std::abs(call / before - 1) < same) break;
-      if (block > 0 && call * subject_.slots > plan_.seconds / 10) break;
-      before = call;
+      one = trial();
+      if (block > 0 && std::abs(one / before - 1) < same) break;
+      if (block > 0 && one * subject_.slots > plan_.seconds / 10) break;
+      before = one;
     }
-    series_.calls = std::clamp(static_cast<int>(std::ceil(plan_.least_sample_s / call)), 1, 10'000);
-    const double sample = call * series_.calls;
+    constexpr int most_calls = 10'000;
+    series_.calls = std::clamp(static_cast<int>(std::ceil(plan_.least_sample_s / one)), 1,
+                               subject_.before ? 1 : most_calls);
+    const double sample = one * series_.calls;
     constexpr int fewest = 3;
     constexpr int most = 60;
     samples_ = plan_.samples > 0
@@ -53,10 +55,13 @@ class Timing {
     for (int slot = 0; slot < subject_.slots; ++slot)
       if (subject_.prepare) subject_.prepare(slot);
     // Every slot runs at least once, so that each is there to be checked.
-    for (int slot = 0; slot < subject_.slots; ++slot) subject_.run(slot);
+    for (int slot = 0; slot < subject_.slots; ++slot) call(slot);
     loop(subject_.name, samples_, [this] { return sample(); });
-    for (int slot = 0; slot < subject_.slots; ++slot)
-      if (subject_.check && wrong_.empty()) wrong_ = subject_.check(slot);
+    for (int slot = 0; subject_.check && slot < subject_.slots; ++slot) {
+      const std::string complaint =
+          subject_.check(slot);  // every rank checks every slot: it may take all of them
+      if (wrong_.empty()) wrong_ = complaint;
+    }
   }
 
   Series result() {
@@ -71,13 +76,21 @@ class Timing {
   // Seconds per call, of the slowest rank.
   double trial() {
     if (subject_.own_loop) return median(subject_.own_loop(3, 1));
+    double own = 0;
     largest(ranks_, 0);
+    for (int slot = 0; slot < subject_.slots; ++slot) own += call(slot);
+    return std::max(1e-9, largest(ranks_, own / subject_.slots));
+  }
+
+  double call(int slot) {
+    if (subject_.before) subject_.before(slot);
     const auto start = std::chrono::steady_clock::now();
-    for (int slot = 0; slot < subject_.slots; ++slot) subject_.run(slot);
-    return std::max(1e-9, largest(ranks_, seconds_since(start) / subject_.slots));
+    subject_.run(slot);
+    return seconds_since(start);
   }
 
   double sample() {
+    if (subject_.before) subject_.before(turn_);
     largest(ranks_, 0);
     const auto start = std::chrono::steady_clock::now();
     for (int call = 0; call < series_.calls; ++call) {

@@ -16,6 +16,7 @@ struct Subject {
   std::string name;
   int slots = 1;
   std::function<void(int slot)> prepare = {};  // e.g. poisons the output
+  std::function<void(int slot)> before = {};   // ahead of every call; then a sample is one call
   std::function<void(int slot)> run = {};
   std::function<std::string(int slot)> check = {};  // what is wrong with the output, or nothing
   // Instead of run: a loop of its own, which returns the slowest rank's mean time of so many calls, per

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/steps/layer_stack.hpp"
+
+#include "harness/inputs.hpp"
+#include "harness/problem_inputs.hpp"
+#include "reference/tensor_parallel/gradient_finalisation.hpp"
+#include "reference/tensor_parallel/requirements.hpp"
+
+namespace tpc::bench {
+
+namespace {
+
+MeshSpec tp_mesh(const CommunicatorPtr& ranks) { return {{ranks->size()}, {"tp"}}; }
+
+}  // namespace
+
+Problem stack_problem(const StackShape& shape) {
+  Problem problem;
+  problem.kind = Problem::Kind::operation;
+  problem.operation = Operation::model;
+  problem.model = shape.model;
+  problem.batch = shape.batch;
+  problem.sequence = shape.sequence;
+  problem.dtype = shape.dtype;
+  problem.seed = 1;
+  for (InputSpec& input : inputs_for(problem, InputRecipe::gaussian))
+    if (input.name.starts_with("blocks.")) problem.inputs.push_back(std::move(input));
+  for (const char* name : {"x", "dy"})
+    problem.inputs.push_back(
+        {name, {shape.sequence, shape.batch, shape.model.hidden}, {Generator::Kind::gaussian, 0.25, 1}});
+  return problem;
+}
+
+LayerStack::LayerStack(const StackShape& shape, const CommunicatorPtr& ranks, Compute& compute)
+    : shape_(shape), problem_(stack_problem(shape)), ctx_(ranks, tp_mesh(ranks), compute), compute_(compute) {
+  const Sharding sharding{.sequence_parallel = shape.sequence_parallel};
+  const int size = ranks->size();
+  require_splittable(Operation::transformer_layer, shape.model, sharding, shape.sequence, size);
+  const auto kv_heads = static_cast<int>(shape.model.kv_heads);
+  if (size > kv_heads) ctx_.unflatten("tp", {kv_heads, size / kv_heads}, {"kv_heads", kv_copies_axis});
+  for (std::int64_t layer = 0; layer < shape.model.layers; ++layer) {
+    layers_.push_back(std::make_unique<TransformerLayer>(fmt::format("blocks.{}", layer), shape.model,
+                                                         sharding, ctx_.tp_rank(), size));
+    for (ParameterSpec& spec : layers_.back()->parameters()) specs_.push_back(std::move(spec));
+  }
+  const bool dry = compute.device() == "shape-only";
+  parameters_ =
+      load_parameters(compute, specs_, shape.dtype, [&](const std::string& name, const Block& block) {
+        return dry ? compute.allocate(shape.dtype, block.extent, name)
+                   : draw_tensor(problem_, input_named(problem_, name), block.global_offset, block.extent);
+      });
+  for (int slot = 0; slot < slots; ++slot) {
+    x_.push_back(drawn("x", token_layout(), slot));
+    dy_.push_back(drawn("dy", token_layout(), slot));
+  }
+}
+
+Placement LayerStack::token_layout() const {
+  const Shape global = {shape_.sequence, shape_.batch, shape_.model.hidden};
+  return shape_.sequence_parallel == SequenceParallel::off
+             ? replicate(global)
+             : tpc::shard(global, 0, ctx_.tp_rank(), ctx_.tp_size());
+}
+
+Tensor LayerStack::drawn(const std::string& name, const Placement& placement, int slot) {
+  const Block& block = placement.blocks.at(0);
+  const Tensor local = compute_.allocate(shape_.dtype, block.extent, name);
+  if (local.raw() == nullptr) return local;
+  Problem problem = problem_;
+  problem.seed += static_cast<std::uint64_t>(slot);
+  compute_.copy(local, draw_tensor(problem, input_named(problem, name), block.global_offset, block.extent));
+  return local;
+}
+
+void LayerStack::forward(int slot) {
+  const SiteScope phase(ctx_, Phase::forward);
+  saved_.clear();
+  y_ = x_.at(static_cast<std::size_t>(slot));
+  for (const auto& layer : layers_) {
+    Output out = layer->forward(ctx_, parameters_, y_);
+    y_ = out.y;
+    saved_.push_back(std::move(out.saved));
+  }
+}
+
+void LayerStack::backward(int slot) {
+  const SiteScope phase(ctx_, Phase::backward);
+  TPC_EXPECT(saved_.size() == layers_.size(), "backward without a forward before");
+  gradients_ = Gradients();
+  dx_ = dy_.at(static_cast<std::size_t>(slot));
+  for (std::size_t layer = layers_.size(); layer-- > 0;) {
+    dx_ = layers_[layer]->backward(ctx_, parameters_, dx_, std::move(saved_[layer]), gradients_);
+    saved_.pop_back();
+  }
+}
+
+void LayerStack::finalise() {
+  const SiteScope phase(ctx_, Phase::finalise);
+  finalise_gradients(ctx_, specs_, gradients_);
+}
+
+std::vector<PlacedTensor> LayerStack::outputs() const {
+  std::vector<PlacedTensor> all = {{"y", y_, token_layout()}};
+  if (!dx_) return all;
+  all.push_back({"dx", dx_, token_layout()});
+  for (const ParameterSpec& spec : specs_)
+    for (const ParameterPart& part : spec.parts)
+      all.push_back({part.canonical, gradients_.at(spec.name), part.placement});
+  return all;
+}
+
+std::size_t LayerStack::saved_bytes() const {
+  std::size_t bytes = 0;
+  for (const Saved& saved : saved_) bytes += saved.bytes();
+  return bytes;
+}
+
+}  // namespace tpc::bench
