@@ -51,8 +51,8 @@ Standing standing_of(const MeshProblem& problem, const Coordinates& at) {
     } else if (problem.view == View::sub) {
       standing.outside.push_back(at[axis]);
     } else if (problem.view == View::unflatten) {
-      for (const int c : counted_up(problem.into.shape)[static_cast<std::size_t>(at[axis])])
-        standing.inside.push_back(c);
+      const Coordinates parts = counted_up(problem.into.shape)[static_cast<std::size_t>(at[axis])];
+      standing.inside.insert(standing.inside.end(), parts.begin(), parts.end());
     } else {
       sizes.push_back(problem.mesh.shape[axis]);
       joined.push_back(at[axis]);

@@ -48,8 +48,11 @@ MeshCase sub(const MeshSpec& mesh, const std::vector<std::string>& axes) {
 }
 
 MeshCase flatten(const MeshSpec& mesh, const std::vector<std::string>& axes) {
+  int size = 1;
+  for (std::size_t i = 0; i < mesh.axes.size(); ++i)
+    if (std::find(axes.begin(), axes.end(), mesh.axes[i]) != axes.end()) size *= mesh.shape[i];
   return {"flatten/" + shape_text(mesh.shape) + "_" + joined_names(axes),
-          {View::flatten, mesh, axes, {{}, {"flat"}}},
+          {View::flatten, mesh, axes, {{size}, {"flat"}}},
           fmt::format("axes {} of a mesh {} seen as one keep their ranks in order", joined_names(axes),
                       to_string(mesh))};
 }
