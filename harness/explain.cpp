@@ -40,6 +40,13 @@ std::string_view formula(Operation operation) {
       return "h = x + attention(norm1(x)); y = h + mlp(norm2(h))";
     case Operation::model:
       return "loss = cross_entropy(head(final_norm(blocks(embedding(ids)))), targets)";
+    case Operation::dropout:
+      return "y = x·mask/(1-p) of x = 1 at every site, forward, backward, computed again and in the next "
+             "step";
+    case Operation::init:
+      return "w = std·g for weights, 1 for gains, 0 for biases; std from the whole tensor";
+    case Operation::train:
+      return "w <- w - lr·g (SGD) or AdamW, step by step, gradients clipped by their norm";
   }
   return {};
 }

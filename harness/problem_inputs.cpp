@@ -78,7 +78,11 @@ void add_parameters(Slots& slots, Operation operation, const ModelConfig& c) {
     case Operation::transformer_layer:
       return add_block(slots, "", c);
     case Operation::model:
+    case Operation::train:
       return add_model(slots, c);
+    case Operation::dropout:
+    case Operation::init:
+      return;
   }
 }
 
@@ -136,7 +140,13 @@ std::vector<InputSlot> input_slots(const Problem& problem) {
   const bool row = problem.operation == Operation::row_linear;
   const bool column = problem.operation == Operation::column_linear;
   Slots slots;
-  if (problem.operation == Operation::vocab_cross_entropy) {
+  if (problem.operation == Operation::dropout || problem.operation == Operation::init) return slots;
+  if (problem.operation == Operation::train) {
+    slots.push_back({"dloss", {1}, Part::dloss});
+    for (std::int64_t step = 0; step < problem.train.steps(); ++step)
+      for (const auto part : {Part::ids, Part::targets})
+        slots.push_back({step_name(step, part == Part::ids ? "ids" : "targets"), ids, part});
+  } else if (problem.operation == Operation::vocab_cross_entropy) {
     slots = {{"logits", tokens(c.vocab), Part::logits}, {"targets", ids, Part::targets}};
     slots.push_back({"dloss", {1}, Part::dloss});
   } else if (problem.operation == Operation::model) {

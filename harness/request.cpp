@@ -46,6 +46,13 @@ void write(KeyWriter& key, const ModelConfig& c) {
       << c.out_bias << c.mlp_bias << c.tied_head;
   key << c.loss.label_smoothing << c.loss.smoothing_over << c.loss.z_loss << c.loss.mean_over
       << c.loss.ignore_index;
+  key << c.dropout.embedding << c.dropout.attention << c.dropout.hidden;
+}
+
+void write(KeyWriter& key, const Randomness& r, const InitProblem& i, const TrainProblem& t) {
+  key << r.profile << r.training << r.seed_by_data_parallel_rank << i.inverse_root_fan_in << i.std;
+  key << t.optimizer << t.lr << t.momentum << t.beta1 << t.beta2 << t.eps << t.weight_decay << t.max_norm
+      << t.norm << t.reports;
 }
 
 }  // namespace
@@ -59,6 +66,7 @@ std::string key(const Problem& problem) {
   key << c.kind << c.op << c.count << c.root << c.in_place << c.repeats << c.members;
   const MeshProblem& m = problem.mesh;
   key << m.view << m.mesh.shape << m.mesh.axes << m.axes << m.into.shape << m.into.axes;
+  write(key, problem.random, problem.init, problem.train);
   key << problem.inputs.size();
   for (const InputSpec& input : problem.inputs) {
     const Generator& g = input.generator;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/randomness.hpp"
 #include "reference/comm/communicator.hpp"
 #include "reference/core/definitions.hpp"
 #include "reference/core/dtype.hpp"
@@ -92,6 +93,9 @@ struct Problem {
   std::int64_t sequence = 1;
   CollectiveProblem collective;
   MeshProblem mesh;
+  Randomness random;
+  InitProblem init;
+  TrainProblem train;
   DType dtype = DType::f64;  // of storage, arithmetic and wire; inputs are rounded to it
   std::uint64_t seed = 0;
   std::vector<InputSpec> inputs;

@@ -145,6 +145,10 @@ class InputMaker {
         return block("");
       case Operation::model:
         return model();
+      case Operation::dropout:
+      case Operation::init:
+      case Operation::train:
+        return;
     }
   }
 

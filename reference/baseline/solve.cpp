@@ -106,6 +106,10 @@ Solution solve(Operation operation, const ModelConfig& config, const Inputs& inp
     case Operation::model:
       solve_model(scope);
       break;
+    case Operation::dropout:
+    case Operation::init:
+    case Operation::train:
+      TPC_EXPECT(false, "the baseline of {} is no forward and backward pass", name(operation));
   }
   return solution;
 }

@@ -9,7 +9,7 @@
 namespace tpc {
 
 namespace {
-constexpr std::array<std::string_view, 10> operation_names = {"column_linear",
+constexpr std::array<std::string_view, 13> operation_names = {"column_linear",
                                                               "row_linear",
                                                               "mlp",
                                                               "attention",
@@ -18,7 +18,10 @@ constexpr std::array<std::string_view, 10> operation_names = {"column_linear",
                                                               "vocab_embedding",
                                                               "vocab_cross_entropy",
                                                               "transformer_layer",
-                                                              "model"};
+                                                              "model",
+                                                              "dropout",
+                                                              "init",
+                                                              "train"};
 }
 
 SmoothedTarget smoothed_target(const LossDefinition& loss, std::int64_t vocab) {

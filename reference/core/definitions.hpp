@@ -20,6 +20,9 @@ enum class Operation {
   vocab_cross_entropy,  // logits [S,B,V], targets [S,B] -> loss
   transformer_layer,    // x, y [S,B,H]: pre-norm block with both residuals
   model,                // ids, targets [S,B] -> loss
+  dropout,              // ones -> what every dropout site of a model makes of them
+  init,                 // the initial parameters of a model
+  train,                // steps of an optimizer on a model
 };
 
 enum class NormKind { layer_norm, rms_norm };
@@ -49,7 +52,8 @@ struct LossDefinition {
 };
 
 // Probabilities with which an element is dropped in training: of the embedding's output, of the attention's
-// probabilities, and of what the attention and the mlp add to the residual. What is kept is scaled by 1/(1-p).
+// probabilities, and of what the attention and the mlp add to the residual. What is kept is scaled by
+// 1/(1-p).
 struct DropoutRates {
   double embedding = 0;
   double attention = 0;

@@ -47,12 +47,14 @@ void require_vocab(const ModelConfig& config, const Sharding& sharding, int rank
 
 void require_splittable(Operation operation, const ModelConfig& config, const Sharding& sharding,
                         std::int64_t sequence, int ranks) {
-  const bool whole = operation == Operation::model;
+  const bool whole =
+      operation == Operation::model || operation == Operation::init || operation == Operation::train;
   const bool block = whole || operation == Operation::transformer_layer;
   if (operation == Operation::row_linear || operation == Operation::column_linear)
     require_divisible(
         operation == Operation::row_linear ? "row linear input features" : "column linear output features",
         config.ffn, ranks, choose_tp);
+  if (operation == Operation::dropout) require_divisible("number of heads", config.heads, ranks, choose_tp);
   if (block || operation == Operation::attention) {
     require_heads(config, ranks);
     require_divisible("hidden size", config.hidden, ranks, choose_tp);
