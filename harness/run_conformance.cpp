@@ -8,6 +8,7 @@
 #include "harness/agreement.hpp"
 #include "harness/baseline_store.hpp"
 #include "harness/conformance.hpp"
+#include "harness/counted_implementation.hpp"
 #include "harness/coverage.hpp"
 #include "harness/dump.hpp"
 #include "harness/ending.hpp"
@@ -137,7 +138,7 @@ class Conformance {
     std::unique_ptr<Implementation> implementation;
     std::unique_ptr<RunLog> log;
     together(agreement_, [&] {
-      implementation = program_.implementation(options_.implementation);
+      implementation = with_counted_calls(program_.implementation(options_.implementation));
       if (rank_ == 0 && !options_.junit.empty()) check_final_file(options_.junit);
       if (rank_ == 0 && !options_.dump.empty()) make_dump_folder(options_.dump);
       log = std::make_unique<RunLog>(provenance(arguments), options_.records, rank_ == 0);

@@ -48,6 +48,15 @@ CommunicatorPtr first_ranks(std::map<int, CommunicatorPtr>& made, Communicator& 
              family.split(family.rank() < ranks ? 0 : -1, family.rank(), fmt::format("first{}", ranks));
 }
 
+// What was sent and kept, where the answer itself is right.
+void judge_account(const Case& c, const Response& response, int rank, Comparison& comparison) {
+  if (!c.account || comparison.verdict != Verdict::pass) return;
+  const std::string defect = account_defect(*c.account, response);
+  if (defect.empty()) return;
+  comparison.verdict = Verdict::fail;
+  comparison.message = fmt::format("rank {}: {}", rank, defect);
+}
+
 }  // namespace
 
 int ranks_of(const Case& c) { return c.ranks > 0 ? c.ranks : std::max(1, c.request.mesh.ranks()); }
@@ -206,6 +215,7 @@ Ruling Runner::compare_with_baseline(const Case& c, const Response& response) {
     const CommunicatorPtr ranks = first_ranks(judge_groups_, *judges_, ranks_of(c));
     if (!ranks) return;
     report.comparison = oracle_.judge(c, response.tensors, *ranks);
+    judge_account(c, response, ranks->rank(), report.comparison);
     report.how = How::judged;
   });
   mine.calls = calls.finish();
