@@ -122,6 +122,20 @@ void unwinding_law(const CommunicatorPtr& ranks) {
   expect_healthy(*spare);
 }
 
+// A message of another length than the receiver expects is noticed, not cut or left half filled.
+void short_message_law(const CommunicatorPtr& ranks) {
+  if (ranks->size() == 1) return;
+  const auto spare = spare_family(*ranks);
+  if (ranks->rank() == 0) {
+    const Message send{Message::Way::send, 1, host_tensor(DType::f32, {2})};
+    ranks->messages({&send, 1});
+  } else if (ranks->rank() == 1) {
+    const Message receive{Message::Way::receive, 0, host_tensor(DType::f32, {3})};
+    thrown_by<ContractError>([&] { ranks->messages({&receive, 1}); });
+  }
+  expect_healthy(*spare);
+}
+
 void late_rank_law(const CommunicatorPtr& ranks) {
   ranks->set_deadline(Clock::now() + std::chrono::minutes(5));
   if (ranks->rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -133,6 +147,7 @@ constexpr std::array laws_of_failures = {
     CommunicatorLaw{"abort_wakes_others", abort_law},
     CommunicatorLaw{"abort_wakes_receivers", abort_of_messages_law},
     CommunicatorLaw{"unwinding_lets_go", unwinding_law},
+    CommunicatorLaw{"short_message", short_message_law},
     CommunicatorLaw{"late_rank", late_rank_law},
 };
 
