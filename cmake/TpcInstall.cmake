@@ -18,3 +18,8 @@ endforeach()
 install(DIRECTORY suites/models DESTINATION ${data} FILES_MATCHING PATTERN *.json)
 install(DIRECTORY results/expectations DESTINATION ${data} OPTIONAL)
 install(FILES LICENSE DESTINATION ${data})
+
+if(TPC_TESTS AND TARGET tp_conformance)
+  add_test(NAME ring3.installed COMMAND bash ${PROJECT_SOURCE_DIR}/ci/installed_test.sh ${PROJECT_BINARY_DIR})
+  set_tests_properties(ring3.installed PROPERTIES LABELS ring3 TIMEOUT 300 PROCESSORS 2 ENVIRONMENT OMP_NUM_THREADS=1)
+endif()
