@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "harness/init_rule.hpp"
 #include "harness/inputs.hpp"
+#include "harness/masks.hpp"
 
 namespace tpc {
 
@@ -30,6 +32,7 @@ std::uint64_t kept_elements(const Problem& problem) {
   const std::uint64_t head = wide(4 * c.vocab);
   switch (problem.operation) {
     case Operation::model:
+    case Operation::train:
       return static_cast<std::uint64_t>(c.layers) * block + head;
     case Operation::transformer_layer:
       return block;
@@ -55,14 +58,21 @@ BaselineCost baseline_cost(const Problem& problem) {
     all += elements_of(input);
     largest = std::max(largest, elements_of(input));
   }
+  if (problem.operation == Operation::init)  // the first and the second time
+    for (const InitSpec& spec : init_specs(problem))
+      all += 2 * static_cast<std::uint64_t>(element_count(spec.shape));
+  for (const MaskSpec& mask : masks_of(problem)) all += static_cast<std::uint64_t>(element_count(mask.shape));
   BaselineCost cost;
-  cost.answers = all * sizeof(double) + 4096;  // dx is as large as x, y as dy, a gradient as its parameter
+  const auto copies = std::max<std::uint64_t>(1, problem.train.reports.size());
+  // dx is as large as x, y as dy, a gradient as its parameter
+  cost.answers = copies * all * sizeof(double) + 4096;
   cost.work = cost.answers + all * sizeof(double);
   cost.operations = static_cast<double>(all);
   if (problem.kind != Problem::Kind::operation) return cost;
   const bool moved = problem.dtype != DType::f64;  // solved again with inputs moved by one rounding
   cost.work += (kept_elements(problem) + largest) * sizeof(double) + (moved ? cost.answers : 0);
-  cost.operations = 3.0 * (moved ? 3 : 1) * static_cast<double>(all) *
+  const auto steps = static_cast<double>(std::max<std::int64_t>(1, problem.train.steps()));
+  cost.operations = 3.0 * steps * (moved ? 3 : 1) * static_cast<double>(all) *
                     static_cast<double>(problem.batch * problem.sequence);
   return cost;
 }

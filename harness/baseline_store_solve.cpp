@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "harness/baseline_store_account.hpp"
+#include "harness/init_rule.hpp"
 #include "harness/inputs.hpp"
+#include "harness/masks.hpp"
 #include "harness/text.hpp"
 #include "harness/tiers.hpp"
-#include "reference/baseline/baseline.hpp"
+#include "reference/baseline/train.hpp"
 #include "reference/core/philox.hpp"
 
 namespace tpc {
@@ -38,7 +40,8 @@ void perturb(std::vector<double>& values, double u, std::uint64_t key) {
   }
 }
 
-// `round` 0: as the implementation sees them; else moved, each round otherwise.
+// `round` 0: as the implementation sees them; else moved, each round otherwise. Masks are those of the
+// profile `invariant`.
 baseline::Inputs inputs_of(const Problem& problem, std::uint64_t round) {
   baseline::Inputs inputs;
   for (const InputSpec& input : problem.inputs) {
@@ -47,19 +50,25 @@ baseline::Inputs inputs_of(const Problem& problem, std::uint64_t round) {
     if (round > 0 && !is_integral(input.generator))
       perturb(dense.values, unit_roundoff(problem.dtype), problem.seed ^ hash_name(input.name, round));
   }
+  for (const MaskSpec& mask : masks_of(problem))
+    inputs[mask.name] = {mask.shape, invariant_mask(problem.seed, mask, 0)};
   return inputs;
+}
+
+void own(OwnedTensors& tensors, const std::string& name, Shape shape, std::vector<double> values) {
+  OwnedTensor& tensor = tensors[name];
+  tensor.values = std::move(values);
+  tensor.expected.shape = std::move(shape);
+  tensor.expected.values = tensor.values.data();
+  tensor.expected.norm = norm_of(tensor.values);
 }
 
 OwnedTensors owned(baseline::Solution& solution) {
   OwnedTensors tensors;
   for (auto& [name, answer] : solution.answers) {
-    OwnedTensor& tensor = tensors[name];
-    tensor.values = std::move(answer.value.values);
-    tensor.expected.shape = std::move(answer.value.shape);
-    tensor.expected.values = tensor.values.data();
-    tensor.expected.norm = norm_of(tensor.values);
-    tensor.expected.scale_norm = answer.scale_norm;
-    tensor.expected.scale_max = answer.scale_max;
+    own(tensors, name, std::move(answer.value.shape), std::move(answer.value.values));
+    tensors[name].expected.scale_norm = answer.scale_norm;
+    tensors[name].expected.scale_max = answer.scale_max;
   }
   return tensors;
 }
@@ -118,18 +127,62 @@ std::string uncovered_words(const Problem& problem) {
   return ids.empty() || targets.empty() ? "" : missing_coverage(problem, ids, targets);
 }
 
+OwnedTensors initial_parameters(const Problem& problem) {
+  OwnedTensors tensors;
+  for (const InitSpec& spec : init_specs(problem)) {
+    const std::vector<double> values = invariant_weights(problem, spec);
+    own(tensors, repeated_name(spec.parameter), spec.shape, values);
+    own(tensors, spec.parameter, spec.shape, values);
+  }
+  return tensors;
+}
+
+bool is_parameter(const InputSpec& input) { return input.name != "dloss" && !is_integral(input.generator); }
+
+OwnedTensors trained_parameters(const Problem& problem) {
+  const TrainProblem& t = problem.train;
+  const auto rule = t.optimizer == TrainProblem::Optimizer::sgd ? baseline::Training::Rule::sgd
+                                                                : baseline::Training::Rule::adamw;
+  const baseline::Training training{rule,  t.lr,           t.momentum, t.beta1, t.beta2,
+                                    t.eps, t.weight_decay, t.max_norm, t.norm,  t.reports};
+  baseline::Inputs parameters;
+  for (const InputSpec& input : problem.inputs)
+    if (is_parameter(input)) parameters[input.name] = {input.shape, draw_rounded(problem, input)};
+  const auto batch_of = [&](std::int64_t step) {
+    baseline::Inputs batch;
+    for (const char* name : {"ids", "targets"}) {
+      const InputSpec& input = input_named(problem, step_name(step, name));
+      batch[name] = {input.shape, draw_rounded(problem, input)};
+    }
+    batch["dloss"] = {{1}, draw_rounded(problem, input_named(problem, "dloss"))};
+    for (const MaskSpec& mask : masks_of(problem))
+      batch[mask.name] = {mask.shape, invariant_mask(problem.seed, mask, step)};
+    return batch;
+  };
+  baseline::Solution solution = baseline::train(problem.model, parameters, training, batch_of);
+  return owned(solution);
+}
+
+// What the implementation hands out of what it drew.
+void add_masks(const Problem& problem, const baseline::Inputs& inputs, OwnedTensors& answers) {
+  for (const MaskSpec& mask : masks_of(problem))
+    own(answers, mask.name, mask.shape, inputs.at(mask.name).values);
+}
+
 void solve_operation(const Problem& problem, const BaselineNeeds& needs, Implementation& implementation,
                      SolvedProblem& solved) {
   solved.defect = uncovered_words(problem);
   if (!solved.defect.empty()) return;
   const auto account = needs.account ? baseline::Account::contractions_too : baseline::Account::answers_only;
-  baseline::Solution solution =
-      baseline::solve(problem.operation, problem.model, inputs_of(problem, 0), account);
+  const baseline::Inputs inputs = inputs_of(problem, 0);
+  baseline::Solution solution = baseline::solve(problem.operation, problem.model, inputs, account);
   solved.exact_defect = beyond_exact_range(problem.dtype, solution.contractions);
   solved.answers = owned(solution);
   solved.defect = not_finite(solved.answers);
-  if (needs.rounding == nullptr || !solved.defect.empty()) return;
-  add_perturbation_errors(problem, solved.answers);
+  if (!solved.defect.empty()) return;
+  if (needs.rounding != nullptr) add_perturbation_errors(problem, solved.answers);
+  add_masks(problem, inputs, solved.answers);
+  if (needs.rounding == nullptr) return;
   try {
     add_single_errors(*needs.rounding, implementation, solved.answers);
   } catch (const std::exception&) {
@@ -148,14 +201,27 @@ void solve_collective(const Problem& problem, const BaselineNeeds& needs, Solved
 
 }  // namespace
 
+OwnedTensors solve_with_masks(const Problem& problem, const DrawnMasks& masks) {
+  baseline::Inputs inputs = inputs_of(problem, 0);
+  for (const MaskSpec& mask : masks_of(problem)) inputs.at(mask.name).values = masks.at(mask.name);
+  baseline::Solution solution = baseline::solve(problem.operation, problem.model, inputs);
+  OwnedTensors answers = owned(solution);
+  add_masks(problem, inputs, answers);
+  return answers;
+}
+
 SolvedProblem solve_problem(const Problem& problem, const BaselineNeeds& needs,
                             Implementation& implementation) {
   SolvedProblem solved;
   try {
-    if (problem.kind == Problem::Kind::operation)
-      solve_operation(problem, needs, implementation, solved);
-    else
+    if (problem.kind != Problem::Kind::operation)
       solve_collective(problem, needs, solved);
+    else if (problem.operation == Operation::init)
+      solved.answers = initial_parameters(problem);
+    else if (problem.operation == Operation::train)
+      solved.answers = trained_parameters(problem);
+    else
+      solve_operation(problem, needs, implementation, solved);
   } catch (const std::bad_alloc&) {
     solved.defect = fmt::format("no memory for the baseline of {}", name(problem.operation));
   } catch (const std::exception& error) {

@@ -24,4 +24,8 @@ struct SolvedProblem {
 SolvedProblem solve_problem(const Problem& problem, const BaselineNeeds& needs,
                             Implementation& implementation);
 
+// With the masks that an implementation drew, whole tensors by their names.
+using DrawnMasks = std::map<std::string, std::vector<double>>;
+OwnedTensors solve_with_masks(const Problem& problem, const DrawnMasks& masks);
+
 }  // namespace tpc

@@ -9,6 +9,7 @@
 #include "harness/compare_copies.hpp"
 #include "harness/compare_exchange.hpp"
 #include "harness/inputs.hpp"
+#include "harness/masks.hpp"
 #include "harness/probes.hpp"
 
 namespace tpc {
@@ -126,12 +127,17 @@ std::string probe_reading(const Case& c, const Expected& expected, const Part& w
   return reading.empty() ? "" : "; " + reading;
 }
 
+// Masks are whole numbers, whatever the tier.
+bool demands_equality(const Case& c, const std::string& tensor) {
+  return c.tier == Tier::exact || is_mask(tensor);
+}
+
 std::string value_message(const Case& c, const std::string& tensor, const Expected& expected, const Sum& sum,
                           double ratio) {
   TPC_EXPECT(sum.worst != nullptr, "{} is wrong, but no element of it", tensor);
   const Part& worst = *sum.worst;
   const std::string how =
-      c.tier == Tier::exact
+      demands_equality(c, tensor)
           ? fmt::format("{} of {} elements differ where equal values are demanded{}", sum.unequal,
                         element_count(expected.shape), probe_reading(c, expected, worst))
           : fmt::format("error {:.2g} times the {} tier's bound", ratio, name(c.tier));
@@ -148,7 +154,8 @@ Comparison compare_values(const Case& c, const std::vector<Holdings>& all, const
   Comparison comparison;
   for (std::size_t t = 0; t < catalogue.size(); ++t) {
     const Sum sum = sum_over_ranks(all, t);
-    const double ratio = error_ratio(c, catalogue.expected(t), sum.error);
+    const double ratio = is_mask(catalogue.name(t)) ? (sum.error.equal ? 0 : infinity)
+                                                    : error_ratio(c, catalogue.expected(t), sum.error);
     if (t > 0 && !(ratio > comparison.worst_ratio)) continue;
     comparison = {Verdict::pass, ratio, catalogue.name(t), {}};
     if (ratio > 1)

@@ -42,7 +42,7 @@ struct Comparison {
 // Collective over the mesh; every rank gets the same answer. Checks that the placements of all ranks together
 // cover each expected tensor, that elements held more than once agree bit for bit, that padding holds its
 // declared value, that no value is still a pending sum, that no expected tensor is missing, and each element
-// against the baseline.
+// against the baseline. Masks of dropout come in u8 and must be equal to what is expected.
 Comparison compare(const Case& c, const std::vector<LocalTensor>& got, const ExpectedTensors& expected,
                    Communicator& ranks);
 

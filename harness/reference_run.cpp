@@ -7,6 +7,7 @@
 #include "harness/inputs.hpp"
 #include "reference/model/transformer.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
+#include "reference/tensor_parallel/recompute.hpp"
 #include "reference/tensor_parallel/vocab.hpp"
 
 namespace tpc {
@@ -23,6 +24,21 @@ ReferenceRun::ReferenceRun(const Request& request, const CommunicatorPtr& ranks,
     const int kv_heads = static_cast<int>(config_.kv_heads);
     ctx_.unflatten("tp", {kv_heads, ranks_ / kv_heads}, {"kv_heads", kv_copies_axis});
   }
+  open_streams();
+}
+
+// Every mask that is drawn is handed out, so that it can be judged, or be an input of the baseline.
+void ReferenceRun::open_streams() {
+  const DropoutRates& rates = config_.dropout;
+  const Randomness& random = problem_.random;
+  ctx_.training = random.training;
+  if (rates == DropoutRates{} && problem_.operation != Operation::init) return;
+  streams_ = make_random_streams(random.profile,
+                                 stream_setup(problem_.seed, ctx_.mesh(), random.seed_by_data_parallel_rank));
+  ctx_.streams = streams_.get();
+  ctx_.on_mask = [this](const std::string& name, const Tensor& mask, const DrawLayout& layout) {
+    give(name, mask, layout.placement);
+  };
 }
 
 Response ReferenceRun::run() {
@@ -35,6 +51,15 @@ Response ReferenceRun::run() {
       break;
     case Operation::model:
       run_model();
+      break;
+    case Operation::dropout:
+      run_dropout();
+      break;
+    case Operation::init:
+      run_init();
+      break;
+    case Operation::train:
+      run_train();
       break;
     default:
       run_layer();
@@ -134,6 +159,12 @@ void ReferenceRun::account(const Saved& saved, std::size_t bytes_before, const P
   ctx_.compute().forget_all_but(keep);
 }
 
+std::unique_ptr<Layer> ReferenceRun::whole_block() const {
+  auto block = std::make_unique<TransformerLayer>("", config_, request_.sharding, rank_, ranks_);
+  if (request_.sharding.recompute != Recompute::full) return block;
+  return std::make_unique<Recomputed>(std::move(block));
+}
+
 ReferenceRun::SingleLayer ReferenceRun::build_layer() const {
   const Sharding& cut = request_.sharding;
   const Placement tokens = token_layout(config_.hidden);
@@ -164,7 +195,7 @@ ReferenceRun::SingleLayer ReferenceRun::build_layer() const {
     default:
       TPC_EXPECT(problem_.operation == Operation::transformer_layer, "{} is not a layer",
                  name(problem_.operation));
-      return {std::make_unique<TransformerLayer>("", config_, cut, rank_, ranks_), tokens, tokens};
+      return {whole_block(), tokens, tokens};
   }
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/implementation.hpp"
-#include "reference/tensor_parallel/layer.hpp"
+#include "reference/tensor_parallel/dropout.hpp"
 
 namespace tpc {
 
@@ -26,11 +26,27 @@ class ReferenceRun {
     Placement y;
   };
   SingleLayer build_layer() const;
+  std::unique_ptr<Layer> whole_block() const;
   void run_layer();
   void run_embedding();
   void run_cross_entropy();
   void run_model();
+  void run_dropout();  // reference_run_dropout.cpp
+  void run_init();     // reference_run_training.cpp
+  void run_train();
 
+  struct DropoutPlace {
+    std::string name;  // of its mask
+    Dropout dropout;
+    DrawLayout layout;
+  };
+  std::vector<DropoutPlace> dropout_places() const;
+  Tensor ones(const DrawLayout& layout);
+  void give_streams();
+  void give_parameters(const std::string& prefix, const std::vector<ParameterSpec>& specs,
+                       const Parameters& params);
+
+  void open_streams();
   Shape activation(std::int64_t features) const;
   Placement token_layout(std::int64_t features) const;
   bool is_dry() const;
@@ -51,6 +67,7 @@ class ReferenceRun {
   const ModelConfig& config_;
   SequenceParallel sp_;
   Context ctx_;
+  std::unique_ptr<RandomStreams> streams_;
   int rank_;
   int ranks_;
   Response response_;

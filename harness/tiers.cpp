@@ -20,7 +20,8 @@ double in_units_of(double error, double allowed) {
 }
 
 bool is_end_to_end(Operation operation) {
-  return operation == Operation::transformer_layer || operation == Operation::model;
+  return operation == Operation::transformer_layer || operation == Operation::model ||
+         operation == Operation::train;
 }
 
 // A single element may hide in the norm of a large tensor, so it has a bound of its own. Its terms are not
