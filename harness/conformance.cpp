@@ -32,6 +32,14 @@ void share_cores(char** argv) {
   ::execv("/proc/self/exe", argv);
 }
 
+// Rank 0 alone speaks.
+void silence_standard_output() {
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0) return;
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::close(nowhere);
+}
+
 // What needs no ranks. Nothing where the run itself is asked for.
 std::optional<int> answer_alone(const Arguments& arguments) {
   try {
@@ -65,6 +73,7 @@ int conformance_main(int argc, char** argv, const Program& program) {
   try {
     MpiSession session(argc, argv);
     const World world{session.world("world"), session.local_ranks(), session.library()};
+    if (world.ranks->rank() != 0) silence_standard_output();
     const int code = run_conformance(world, arguments, program);
     session.finish(code);
   } catch (const EnvironmentError& error) {

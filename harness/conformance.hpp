@@ -16,8 +16,8 @@ namespace tpc {
 struct Program {
   MakeSuites suites;
   std::function<std::unique_ptr<Implementation>(std::string_view name)> implementation = make_implementation;
-  std::function<std::unique_ptr<Oracle>(const CommunicatorPtr& ranks, std::uint64_t byte_budget)> oracle =
-      make_baseline_oracle;
+  std::function<std::unique_ptr<Oracle>(const CommunicatorPtr& ranks, const std::vector<Suite>& suites)>
+      oracle = make_baseline_oracle;
 };
 
 // The whole main function. Does not return where ranks are lost.

@@ -40,10 +40,6 @@ void set_up_gtest(const FrontOptions& options) {
   for (const char* variable : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_SHARD_STATUS_FILE",
                                "TEST_PREMATURE_EXIT_FILE", "XML_OUTPUT_FILE", "TESTBRIDGE_TEST_ONLY"})
     ::unsetenv(variable);
-  std::string program = "tp_conformance";
-  char* arguments[] = {program.data(), nullptr};
-  int count = 1;
-  testing::InitGoogleTest(&count, arguments);
   GTEST_FLAG_SET(filter, options.filter);
   GTEST_FLAG_SET(list_tests, options.list_tests);
   GTEST_FLAG_SET(repeat, options.repeat);
@@ -52,11 +48,16 @@ void set_up_gtest(const FrontOptions& options) {
   GTEST_FLAG_SET(fail_fast, options.fail_fast);
   GTEST_FLAG_SET(brief, options.brief);
   GTEST_FLAG_SET(output, "");
+  GTEST_FLAG_SET(color, "no");  // ranks have a pseudo-terminal whatever the output ends up in
   GTEST_FLAG_SET(also_run_disabled_tests, true);  // a name is a name
   GTEST_FLAG_SET(break_on_failure, false);
   GTEST_FLAG_SET(throw_on_failure, false);
   GTEST_FLAG_SET(catch_exceptions, true);
   GTEST_FLAG_SET(stream_result_to, "");
+  std::string program = "tp_conformance";
+  char* arguments[] = {program.data(), nullptr};
+  int count = 1;
+  testing::InitGoogleTest(&count, arguments);
 }
 
 void drop_the_printer() {

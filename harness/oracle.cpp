@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/oracle.hpp"
 
+#include <algorithm>
+
 #include "harness/baseline_store.hpp"
 
 namespace tpc {
 
 namespace {
+
+constexpr std::uint64_t usual_budget = std::uint64_t{1} << 30U;
+
+std::uint64_t byte_budget(const std::vector<Suite>& suites) {
+  std::uint64_t budget = usual_budget;
+  for (const Suite& suite : suites)
+    for (const Case& c : suite.cases)
+      if (c.expectation == Expectation::answers)
+        budget = std::max(budget, BaselineStore::bytes_needed(c.request.problem));
+  return budget;
+}
 
 class BaselineOracle : public Oracle {
  public:
@@ -36,8 +49,8 @@ class BaselineOracle : public Oracle {
 
 }  // namespace
 
-std::unique_ptr<Oracle> make_baseline_oracle(CommunicatorPtr ranks, std::uint64_t byte_budget) {
-  return std::make_unique<BaselineOracle>(ranks, byte_budget);
+std::unique_ptr<Oracle> make_baseline_oracle(const CommunicatorPtr& ranks, const std::vector<Suite>& suites) {
+  return std::make_unique<BaselineOracle>(ranks, byte_budget(suites));
 }
 
 }  // namespace tpc

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "harness/compare.hpp"
+#include "harness/suite.hpp"
 
 namespace tpc {
 
@@ -29,7 +30,7 @@ class Oracle {
   virtual Comparison judge(const Case& c, const std::vector<LocalTensor>& got, Communicator& ranks) = 0;
 };
 
-// The store of baselines (baseline_store.hpp) and compare.hpp.
-std::unique_ptr<Oracle> make_baseline_oracle(CommunicatorPtr ranks, std::uint64_t byte_budget);
+// The store of baselines (baseline_store.hpp) and compare.hpp, with room for the largest of these problems.
+std::unique_ptr<Oracle> make_baseline_oracle(const CommunicatorPtr& ranks, const std::vector<Suite>& suites);
 
 }  // namespace tpc

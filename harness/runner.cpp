@@ -63,8 +63,7 @@ int ranks_of(const Case& c) { return c.ranks > 0 ? c.ranks : std::max(1, c.reque
 
 Runner::Runner(const CommunicatorPtr& world, Implementation& implementation, Oracle& oracle,
                RunnerOptions options)
-    : world_(world),
-      implementation_(implementation),
+    : implementation_(implementation),
       oracle_(oracle),
       options_(std::move(options)),
       agreement_(world->renew("verdict")) {

@@ -67,7 +67,6 @@ class Runner {
   void make_families();
   std::chrono::milliseconds grace() const;
 
-  CommunicatorPtr world_;
   Implementation& implementation_;
   Oracle& oracle_;
   RunnerOptions options_;

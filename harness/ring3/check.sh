@@ -1,0 +1,273 @@
+#!/usr/bin/env bash
+# Checks what surrounds a case on eight ranks, one situation at a time.
+# usage: check.sh PROGRAM SITUATION   (PROGRAM is built from faulty_main.cpp; a situation is a function below)
+set -uo pipefail
+
+program=$1
+situation=$2
+ranks=8
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+die() {
+  echo "FAILED ($situation): $1"
+  echo "--- standard output"
+  cat out 2>/dev/null
+  echo "--- standard error"
+  cat err 2>/dev/null
+  echo "--- records"
+  cat records 2>/dev/null
+  exit 1
+}
+
+# Leaves the exit code in $code and the output in out and err.
+run() { # options...
+  code=0
+  timeout 120 mpirun --oversubscribe -np "$ranks" "$program" "$@" >out 2>err || code=$?
+}
+run_itself() { # options...
+  code=0
+  timeout 120 "$program" --ranks "$ranks" "$@" >out 2>err || code=$?
+}
+expect_code() { [[ $code == "$1" ]] || die "exit code $code, expected $1"; }
+expect_in() { # file, text
+  grep -qF -- "$2" "$1" || die "'$2' is not in $1"
+}
+expect_count() { # file, text, number of lines
+  local found
+  found=$(grep -cF -- "$2" "$1")
+  [[ $found == "$3" ]] || die "'$2' is in $found lines of $1, expected $3"
+}
+# One line for the user, whatever mpirun adds.
+expect_refusal() { # text
+  expect_code 2
+  expect_count err "tp_conformance: " 1
+  expect_in err "$1"
+}
+expect_last_line() { # beginning
+  local last
+  last=$(tail -n 1 out)
+  [[ $last == "$1"* ]] || die "last line '$last', expected '$1...'"
+}
+
+passes() {
+  run --records records --junit junit.xml
+  expect_code 0
+  expect_last_line "TP_CONFORMANCE PASS 20/20 "
+  expect_count records '"kind":"provenance"' 1
+  expect_count records '"kind":"case"' 20
+  expect_count records '"verdict":"pass"' 20
+  tail -n 1 records | grep -q '"kind":"summary".*"exit_code":0' || die "the records do not end with the summary"
+  expect_count junit.xml '<testcase ' 20
+  [[ $(ls) == $'err\njunit.xml\nout\nrecords' ]] || die "files that nobody asked for: $(ls)"
+}
+
+fewer_ranks() {
+  ranks=3
+  run --records records
+  expect_code 0
+  expect_last_line "TP_CONFORMANCE PASS 12/12 "
+  expect_count records '"message":"needs 8 ranks and there are 3"' 4
+  expect_in out "not run:     4  needs 8 ranks and there are 3"
+}
+
+shuffle_and_repeat() {
+  run --gtest_shuffle --gtest_repeat=3 --gtest_random_seed=7 --records records
+  expect_code 0
+  expect_last_line "TP_CONFORMANCE PASS 60/60 "
+  local r order=()
+  for r in 0 1 2; do
+    expect_count records "\"repetition\":$r" 20
+    order[r]=$(grep "\"repetition\":$r" records | grep -o '"case":"[^"]*"')
+    [[ $(sort -u <<<"${order[r]}" | wc -l) == 20 ]] || die "a case is missing in repetition $r"
+  done
+  [[ ${order[0]} != "${order[1]}" && ${order[1]} != "${order[2]}" ]] || die "the order is always the same"
+}
+
+fail_fast() {
+  run --implementation wrong --gtest_fail_fast --records records
+  expect_code 1
+  expect_count records '"verdict":"fail"' 1
+  expect_count records '"verdict":"pass"' 14
+  expect_count records '"message":"a case failed before, and --gtest_fail_fast is set"' 5
+  expect_count out "Failure" 1
+  expect_in out "mpirun -np 8 tp_conformance --gtest_filter=beta.case4/tp8 --seed 1 --implementation wrong"
+  expect_last_line "TP_CONFORMANCE FAIL 14/15 "
+}
+
+skipped_collective() {
+  run --implementation skip --deadline 2 --records records
+  expect_code 5
+  expect_in records '"case":"beta.case4/tp8"'
+  expect_in out "did not arrive: rank 5;"
+  expect_in out "rank 4: all_reduce of 1 f64 on first8, call 9"
+  expect_in out "rank 5: all_reduce of 1 f64 on first8, call 8"
+  expect_count records '"message":"the run ended in beta.case4/tp8"' 5
+  expect_count records '"kind":"summary"' 1
+  expect_last_line "TP_CONFORMANCE FAIL 14/15 "
+}
+
+extra_collective() {
+  run --implementation extra --records records
+  expect_code 5
+  expect_in out "unequal numbers of calls on first8"
+  expect_count records '"verdict":"pass"' 19
+}
+
+throwing_rank() {
+  run --implementation throw --records records
+  expect_code 5
+  expect_in out "rank 5: no such shard"
+  expect_count records '"verdict":"error"' 1
+  expect_count records '"verdict":"pass"' 19
+}
+
+ranks_that_disagree() {
+  run --implementation refuse --records records
+  expect_code 1
+  expect_in out "ranks disagree: "
+  expect_count records '"verdict":"pass"' 19
+}
+
+failing_environment() {
+  run --implementation environment --records records
+  expect_code 3
+  expect_in out "rank 5: cannot allocate: no memory left; use fewer ranks"
+}
+
+lost_rank() {
+  run --implementation die --records records
+  expect_code 137
+  expect_in err "tp_conformance: rank 5 was lost; beta.case4/tp8 was running"
+  expect_count records '"verdict":"pass"' 14
+  expect_count records '"message":"rank 5 was lost"' 1
+  [[ $(tail -c 1 records | od -An -c | tr -d ' ') == '\n' ]] || die "the last record is cut short"
+}
+
+stuck_rank() {
+  run --implementation hang --deadline 1 --records records
+  expect_code 5
+  expect_in out "did not arrive: rank 5;"
+  expect_count records '"verdict":"pass"' 14
+}
+
+stuck_rank_0() {
+  run --implementation hang0 --deadline 1 --records records
+  expect_code 5
+  expect_in err "did not arrive: rank 0"
+  expect_in err "beta.case4/tp8 was running"
+  expect_count records '"verdict":"pass"' 14
+}
+
+refusals() {
+  run --bogus
+  expect_refusal "unknown: --bogus; see --help"
+  run --gtest_output=xml:here.xml
+  expect_refusal "use --junit FILE"
+  run --gtest_filter=nothing
+  expect_refusal "--gtest_filter=nothing matches none of the 20 cases; see --list"
+  run --records missing/records
+  expect_refusal "cannot write records to missing/records: No such file or directory"
+  run --junit missing/junit.xml
+  expect_refusal "cannot write missing/junit.xml"
+  run --tp 2,16
+  expect_refusal "--tp 16 needs 16 ranks and there are 8"
+  run --ranks 4
+  expect_refusal "--ranks 4 under an mpirun of 8"
+  run --model missing.json
+  expect_refusal "missing.json"
+  run --explain beta.case4
+  expect_refusal "did you mean beta.case4/tp8"
+}
+
+full_disk() {
+  run --records /dev/full
+  expect_code 3
+  expect_in err "cannot write /dev/full: No space left on device"
+}
+
+rank_0_rules() {
+  code=0
+  GTEST_OUTPUT=xml GTEST_FILTER=none GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=0 timeout 120 mpirun --oversubscribe \
+    -np 1 "$program" --records records : -np 7 "$program" --bogus --gtest_shuffle >out 2>err || code=$?
+  expect_code 0
+  expect_last_line "TP_CONFORMANCE PASS 20/20 "
+  [[ $(ls) == $'err\nout\nrecords' ]] || die "files that nobody asked for: $(ls)"
+}
+
+listing() {
+  run --list --gtest_filter='*tp8'
+  expect_code 0
+  [[ $(<out) == $'alpha.case4/tp8\nalpha.case9/tp8\nbeta.case4/tp8\nbeta.case9/tp8' ]] || die "another list"
+  run --gtest_list_tests --gtest_filter='beta.*tp8'
+  [[ $(<out) == $'beta.\n  case4/tp8\n  case9/tp8' ]] || die "another list of GoogleTest's"
+  run --explain beta.case4/tp8
+  expect_in out "the ranks add up to 1"
+  run --version
+  expect_in out "tp_conformance "
+}
+
+launched() {
+  run_itself --records records
+  expect_code 0
+  expect_last_line "TP_CONFORMANCE PASS 20/20 "
+  run_itself --implementation wrong
+  expect_code 1
+  run_itself --bogus
+  expect_code 2
+  run_itself --gtest_filter=nothing
+  expect_code 2
+  run_itself --implementation skip --deadline 1
+  expect_code 5
+  run_itself --implementation die
+  expect_code 6
+  code=0
+  mkdir empty
+  PATH=$folder/empty "$program" --ranks 2 >out 2>err || code=$?
+  expect_code 3
+  expect_in err "cannot start mpirun"
+  expect_nothing_left
+}
+
+expect_nothing_left() {
+  local left
+  left=$(pgrep -f "^$program" | tr '\n' ' ')
+  [[ -z $left ]] || die "processes left: $left"
+  left=$(ls -d /dev/shm/tpc-run-* /tmp/tpc-run-* 2>/dev/null)
+  [[ -z $left ]] || die "folders left: $left"
+}
+
+# Told to end in the middle of a case.
+start_slowly() { # command...
+  "$@" --implementation slow --records records >out 2>err &
+  pid=$!
+  local tries=0
+  until [[ $(grep -c '"kind":"case"' records 2>/dev/null) == 14 ]]; do
+    ((++tries < 600)) || die "the run never reached the slow case"
+    sleep 0.1
+  done
+}
+
+interrupted() {
+  start_slowly "$program" --ranks "$ranks"
+  kill -TERM "$pid"
+  code=0
+  wait "$pid" || code=$?
+  expect_code 130
+  expect_in err "tp_conformance: interrupted; beta.case4/tp8 was running"
+  expect_count records '"kind":"case"' 15
+  expect_nothing_left
+}
+
+interrupted_mpirun() {
+  start_slowly mpirun --oversubscribe -np "$ranks" "$program"
+  kill -TERM "$pid"
+  wait "$pid"
+  expect_in err "tp_conformance: interrupted; beta.case4/tp8 was running"
+  expect_count records '"kind":"case"' 15
+}
+
+"$situation"
+echo "passed: $situation"
