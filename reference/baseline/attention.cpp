@@ -94,13 +94,15 @@ Values Attention::softmax_of_scores(Values scores) const {
   return scores;
 }
 
-// dS = P ⊙ (dP - Σ_j P·dP)·scale, the gradient of the unscaled scores.
-Values Attention::scores_gradient(const Values& probabilities, const Values& dprobabilities) const {
+// dS = P ⊙ (dP - Σ_j P·dP)·scale, the gradient of the unscaled scores. Near a saturated softmax the
+// difference is a small part of its terms, and every format that rounds P or dP is as far off as they are: so
+// the magnitudes count.
+Terms Attention::scores_gradient(const Values& probabilities, const Values& dprobabilities) const {
   const std::int64_t sequence = scope_.sequence();
   const double scale = attention_scale(scope_.config());
-  Values gradient(probabilities.size());
+  Terms gradient{Values(probabilities.size()), Values(probabilities.size()), 0};
   double largest_dot = 0;
-  for (std::int64_t first = 0; first < static_cast<std::int64_t>(gradient.size()); first += sequence) {
+  for (std::int64_t first = 0; first < static_cast<std::int64_t>(probabilities.size()); first += sequence) {
     double dot = 0;
     double magnitude = 0;
     for (std::int64_t j = first; j < first + sequence; ++j) {
@@ -108,12 +110,15 @@ Values Attention::scores_gradient(const Values& probabilities, const Values& dpr
       magnitude += std::fabs(probabilities[j] * dprobabilities[j]);
     }
     largest_dot = std::max(largest_dot, magnitude);
-    for (std::int64_t j = first; j < first + sequence; ++j)
-      gradient[j] = probabilities[j] * (dprobabilities[j] - dot) * scale;
+    for (std::int64_t j = first; j < first + sequence; ++j) {
+      gradient.value[j] = probabilities[j] * (dprobabilities[j] - dot) * scale;
+      gradient.magnitudes[j] =
+          probabilities[j] * (std::fabs(dprobabilities[j]) + magnitude) * std::fabs(scale);
+    }
   }
   scope_.contraction("statistics.softmax_dot", largest_dot,
                      scope_.unit(probabilities) * scope_.unit(dprobabilities));
-  scope_.stored("dscores", gradient);
+  scope_.stored("dscores", gradient.value);
   return gradient;
 }
 
@@ -126,7 +131,8 @@ Terms Attention::backward(const Values& dy, const State& state, Magnitudes asked
   const Values dcontext = out_.backward_input(dy).value;
   const Values dprobabilities =
       dropout_.apply(contracted(scope_, "dprobabilities", pairs, dcontext, state.v), pairs_shape());
-  const Values dscores = scores_gradient(state.probabilities, dprobabilities);
+  const Terms scores = scores_gradient(state.probabilities, dprobabilities);
+  const Values& dscores = scores.value;
   const Values dv = contracted(scope_, "dv", to_keys, weights(state), dcontext);
   Values dq = contracted(scope_, "dq", to_queries, dscores, state.k);
   Values dk = contracted(scope_, "dk", to_keys, dscores, state.q);
@@ -134,8 +140,9 @@ Terms Attention::backward(const Values& dy, const State& state, Magnitudes asked
     rotate(scope_, dq, Turn::backward);
     rotate(scope_, dk, Turn::backward);
   }
-  q_.backward_parameters(state.x, dq);
-  k_.backward_parameters(state.x, dk);
+  // A rotation leaves the size of each pair as it is, so the magnitudes serve as they are.
+  q_.backward_parameters(state.x, dq, mix_keys(scope_, scores.magnitudes, absolute(state.k)));
+  k_.backward_parameters(state.x, dk, mix_queries(scope_, scores.magnitudes, absolute(state.q)));
   v_.backward_parameters(state.x, dv);
   Terms dx = sum_of(sum_of(q_.backward_input(dq, asked), k_.backward_input(dk, asked)),
                     v_.backward_input(dv, asked));

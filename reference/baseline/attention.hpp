@@ -31,7 +31,7 @@ class Attention {
     return dropout_.active() ? state.dropped : state.probabilities;
   }
   Values softmax_of_scores(Values scores) const;
-  Values scores_gradient(const Values& probabilities, const Values& dprobabilities) const;
+  Terms scores_gradient(const Values& probabilities, const Values& dprobabilities) const;
 
   Scope scope_;
   Linear q_;

@@ -56,24 +56,28 @@ Terms Linear::backward_input(const Values& dy, Magnitudes asked) const {
   return dx;
 }
 
-void Linear::backward_parameters(const Values& x, const Values& dy) const {
+void Linear::backward_parameters(const Values& x, const Values& dy, const Values& magnitudes) const {
   const auto [in, out] = size_;
-  const Scale scale = scale_of_rows(out, in, weight_gradient_magnitudes(dy, x, size_));
-  scope_.contraction("grad.weight", scale.max(), scope_.unit(dy) * scope_.unit(x));
+  if (scope_.accounts()) {
+    const Scale terms = scale_of_rows(out, in, weight_gradient_magnitudes(dy, x, size_));
+    scope_.contraction("grad.weight", terms.max(), scope_.unit(dy) * scope_.unit(x));
+  }
+  const Scale scale = scale_of_rows(out, in, weight_gradient_magnitudes(magnitudes, x, size_));
   scope_.gradient("weight", {out, in}, weight_gradient(dy, x, size_), scale);
-  if (has_bias_) bias_gradient(dy);
+  if (has_bias_) bias_gradient(dy, magnitudes);
 }
 
-void Linear::bias_gradient(const Values& dy) const {
+void Linear::bias_gradient(const Values& dy, const Values& magnitudes) const {
   Values sum(size_.out);
-  Values magnitudes(size_.out);
+  Values terms(size_.out);
+  Values before_cancellation(size_.out);
   for (std::size_t i = 0; i < dy.size(); ++i) {
     sum[i % sum.size()] += dy[i];
-    magnitudes[i % sum.size()] += std::fabs(dy[i]);
+    terms[i % sum.size()] += std::fabs(dy[i]);
+    before_cancellation[i % sum.size()] += std::fabs(magnitudes[i]);
   }
-  const Scale scale(magnitudes);
-  scope_.contraction("grad.bias", scale.max(), scope_.unit(dy));
-  scope_.gradient("bias", {size_.out}, std::move(sum), scale);
+  scope_.contraction("grad.bias", Scale(terms).max(), scope_.unit(dy));
+  scope_.gradient("bias", {size_.out}, std::move(sum), Scale(before_cancellation));
 }
 
 Values weight_gradient(const Values& dy, const Values& x, Linear::Size size) {

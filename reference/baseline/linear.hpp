@@ -17,10 +17,13 @@ class Linear {
 
   Terms forward(const Values& x, Magnitudes asked = Magnitudes::skipped) const;
   Terms backward_input(const Values& dy, Magnitudes asked = Magnitudes::skipped) const;
-  void backward_parameters(const Values& x, const Values& dy) const;
+  // Where dy is itself what a cancellation left over, `magnitudes` are those of its terms, of dy's shape, and
+  // the gradients' scales are made of them.
+  void backward_parameters(const Values& x, const Values& dy) const { backward_parameters(x, dy, dy); }
+  void backward_parameters(const Values& x, const Values& dy, const Values& magnitudes) const;
 
  private:
-  void bias_gradient(const Values& dy) const;
+  void bias_gradient(const Values& dy, const Values& magnitudes) const;
 
   Scope scope_;
   Size size_;

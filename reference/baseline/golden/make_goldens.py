@@ -29,7 +29,7 @@ def add(a: Answer, b: Answer) -> Answer:
     return Answer(a.value + b.value, a.scale + b.scale)
 
 
-Backward = Callable[[Array], Answer]  # dy -> dx; files the gradients on the way
+Backward = Callable[..., Answer]  # dy, and its magnitudes -> dx; files the gradients on the way
 
 DEFAULTS: Config = {
     "layers": 1, "hidden": 6, "heads": 2, "kv_heads": 2, "head_dim": 3, "ffn": 5, "vocab": 7, "positions": 4,
@@ -115,11 +115,12 @@ class Problem:
         weight = rational(prefix + "weight", out, x.shape[-1])
         b = rational(prefix + "bias", out) if bias else np.zeros(out)
 
-        def backward(dy: Array) -> Answer:
+        def backward(dy: Array, magnitudes: Array | None = None) -> Answer:
             terms = "sbo,sbi->oi"
-            self.file(prefix + "weight", np.einsum(terms, dy, x), np.einsum(terms, abs(dy), abs(x)))
+            before = abs(dy) if magnitudes is None else magnitudes
+            self.file(prefix + "weight", np.einsum(terms, dy, x), np.einsum(terms, before, abs(x)))
             if bias:
-                self.file(prefix + "bias", dy.sum((0, 1)), abs(dy).sum((0, 1)))
+                self.file(prefix + "bias", dy.sum((0, 1)), before.sum((0, 1)))
             return Answer(dy @ weight, abs(dy) @ abs(weight))
 
         return Answer(x @ weight.T + b, abs(x) @ abs(weight).T + abs(b)), backward
@@ -198,7 +199,14 @@ class Problem:
             dq = self.turn(np.einsum("baij,jbad->ibad", ds, k), by.conj())
             dk = self.turn(unshare(np.einsum("baij,ibad->jbad", ds, q)), by.conj())
             dv = unshare(np.einsum("baij,ibad->jbad", drop(p), dcontext))
-            parts = [into_q(dq.reshape(s, b, -1)), into_k(dk.reshape(s, b, -1)), into_v(dv.reshape(s, b, -1))]
+            before = abs(factor) * p * (abs(dp) + abs(p * dp).sum(-1, keepdims=True))
+            before_q = np.einsum("baij,jbad->ibad", before, abs(k)).reshape(s, b, -1)
+            before_k = unshare(np.einsum("baij,ibad->jbad", before, abs(q))).reshape(s, b, -1)
+            parts = [
+                into_q(dq.reshape(s, b, -1), before_q),
+                into_k(dk.reshape(s, b, -1), before_k),
+                into_v(dv.reshape(s, b, -1)),
+            ]
             return add(parts[0], add(parts[1], parts[2]))
 
         return y, backward
