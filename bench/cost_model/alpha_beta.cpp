@@ -116,12 +116,11 @@ PiecewiseAlphaBeta PiecewiseAlphaBeta::fit(std::vector<Timing> timings) {
     Fitted finer = fit_lines(timings, lines);
     if (finer.error < worth_a_line * best.error) best = std::move(finer);
   }
-  PiecewiseAlphaBeta model;
-  model.pieces_ = std::move(best.pieces);
-  return model;
+  return PiecewiseAlphaBeta(std::move(best.pieces));
 }
 
 double PiecewiseAlphaBeta::seconds(double payload_bytes) const {
+  TPC_EXPECT(!pieces_.empty(), "a model of nothing");
   const auto piece = std::find_if(pieces_.begin(), pieces_.end(),
                                   [&](const Piece& p) { return payload_bytes <= p.up_to_bytes; });
   return piece->line.seconds(payload_bytes);

@@ -2,6 +2,7 @@
 // Times of a collective as a function of its size.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "bench/cost_model/least_squares.hpp"
@@ -47,12 +48,14 @@ class PiecewiseAlphaBeta {
  public:
   // As many lines (three at most) as lower the mean error, each through at least three sizes.
   static PiecewiseAlphaBeta fit(std::vector<Timing> timings);
-  double seconds(double payload_bytes) const;
 
   struct Piece {
     double up_to_bytes;  // infinity for the last
     AlphaBeta line;
   };
+  PiecewiseAlphaBeta() = default;
+  explicit PiecewiseAlphaBeta(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {}
+  double seconds(double payload_bytes) const;
   const std::vector<Piece>& pieces() const { return pieces_; }
 
  private:

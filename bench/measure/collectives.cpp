@@ -42,7 +42,8 @@ class Buffers {
  public:
   Buffers(Communicator& ranks, CollectiveKind kind, DType dtype, std::int64_t count)
       : ranks_(ranks), kind_(kind), shard_(count / ranks.size()) {
-    TPC_EXPECT(count % ranks.size() == 0, "{} elements over {} ranks", count, ranks.size());
+    TPC_EXPECT(kind == CollectiveKind::all_reduce || count % ranks.size() == 0, "{} elements over {} ranks",
+               count, ranks.size());
     const std::int64_t in = kind == CollectiveKind::all_gather ? shard_ : count;
     const std::int64_t out = kind == CollectiveKind::reduce_scatter ? shard_ : count;
     const auto bytes = static_cast<std::size_t>(in + out) * size_of(dtype);

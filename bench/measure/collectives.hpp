@@ -14,7 +14,8 @@ inline constexpr CollectiveKind timed_collectives[] = {CollectiveKind::all_reduc
 
 // The call on its own buffers, out of place. Inputs are small whole numbers that differ by rank, slot and
 // element, so that the answer is the same in any order of summing and every element of it is checked; outputs
-// hold NaN before. `count`: elements of the full tensor, a multiple of the ranks. Borrows ranks.
+// hold NaN before. `count`: elements of the full tensor; a multiple of the ranks where the call cuts it.
+// Borrows ranks.
 Subject collective_subject(Communicator& ranks, CollectiveKind kind, DType dtype, std::int64_t count);
 
 // Payload sizes that are timed: powers of four from 8 bytes, and the largest.

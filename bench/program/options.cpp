@@ -179,30 +179,6 @@ struct Parser {
 
 }  // namespace
 
-std::string_view name(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return "forward";
-    case Pass::backward:
-      return "backward";
-    case Pass::step:
-      return "step";
-  }
-  return "?";
-}
-
-std::string_view name(SequenceParallel sequence_parallel) {
-  switch (sequence_parallel) {
-    case SequenceParallel::off:
-      return "off";
-    case SequenceParallel::kept:
-      return "kept";
-    case SequenceParallel::regathered:
-      return "regathered";
-  }
-  return "?";
-}
-
 BenchOptions parse_options(const Arguments& arguments) {
   Parser parser;
   try {

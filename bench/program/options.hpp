@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/steps/station.hpp"
 #include "reference/core/definitions.hpp"
 #include "reference/core/dtype.hpp"
 #include "reference/tensor_parallel/sharding.hpp"
@@ -13,9 +14,6 @@
 namespace tpc::bench {
 
 enum class Command { steps, collectives, gemm, predict, validate };
-enum class Pass { forward, backward, step };
-std::string_view name(Pass pass);
-std::string_view name(SequenceParallel sequence_parallel);
 
 struct BenchOptions {
   Command command = Command::steps;

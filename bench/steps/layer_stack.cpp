@@ -14,6 +14,24 @@ MeshSpec tp_mesh(const CommunicatorPtr& ranks) { return {{ranks->size()}, {"tp"}
 
 }  // namespace
 
+std::string_view name(SequenceParallel form) {
+  switch (form) {
+    case SequenceParallel::off:
+      return "off";
+    case SequenceParallel::kept:
+      return "kept";
+    case SequenceParallel::regathered:
+      return "regathered";
+  }
+  return "?";
+}
+
+SequenceParallel form_named(std::string_view text) {
+  for (const SequenceParallel form : {SequenceParallel::kept, SequenceParallel::regathered})
+    if (name(form) == text) return form;
+  return SequenceParallel::off;
+}
+
 Problem stack_problem(const StackShape& shape) {
   Problem problem;
   problem.kind = Problem::Kind::operation;

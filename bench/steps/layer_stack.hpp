@@ -12,6 +12,9 @@
 
 namespace tpc::bench {
 
+std::string_view name(SequenceParallel form);        // off, kept, regathered
+SequenceParallel form_named(std::string_view name);  // off where it is none of them
+
 struct StackShape {
   ModelConfig model;  // its `layers` are stacked
   std::int64_t batch = 1;

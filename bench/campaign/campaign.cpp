@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/campaign/campaign.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "bench/measure/transport.hpp"
+#include "harness/machine.hpp"
+#include "reference/tensor_parallel/requirements.hpp"
+
+namespace tpc::bench {
+
+namespace {
+
+std::vector<int> degrees(const CampaignSetting& setting) {
+  std::vector<int> all = {1};
+  for (const int tp : setting.tp)
+    if (tp > 1) all.push_back(tp);
+  if (setting.what == CampaignSetting::What::collectives) all.erase(all.begin());
+  return all;
+}
+
+// The first ranks of the world, for one degree; nothing on the others.
+CommunicatorPtr first_ranks(Communicator& world, int count) {
+  std::vector<int> members(static_cast<std::size_t>(count));
+  std::iota(members.begin(), members.end(), 0);
+  if (world.rank() < count) return world.subgroup(members, fmt::format("first{}", count));
+  return world.subgroup({}, "none");
+}
+
+struct Share {
+  double steps = 0;
+  double collectives = 0;
+};
+
+Share share_of(const CampaignSetting& setting, std::size_t groups) {
+  const double all = setting.seconds / static_cast<double>(std::max<std::size_t>(1, groups));
+  switch (setting.what) {
+    case CampaignSetting::What::collectives:
+      return {0, all};
+    case CampaignSetting::What::gemm:
+      return {all, 0};
+    case CampaignSetting::What::steps:
+      break;
+  }
+  constexpr double for_steps = 0.6;
+  return {for_steps * all, (1 - for_steps) * all};
+}
+
+// What one group of ranks measures.
+class GroupRun {
+ public:
+  GroupRun(const CampaignSetting& setting, const BenchWorld& world, CommunicatorPtr ranks)
+      : setting_(setting), world_(world), ranks_(std::move(ranks)), compute_(make_host_compute()) {
+    const RankPlaces places = places_of(*ranks_);
+    facts_ = {places.transport, places.hosts, places.most_on_a_machine > usable_cores()};
+  }
+
+  std::vector<Row> rows(const Share& share, const BenchWorld::Bare& bare,
+                        const std::vector<Signatures>& references) {
+    std::vector<Row> all;
+    const auto add = [&](std::vector<Row> more) {
+      std::move(more.begin(), more.end(), std::back_inserter(all));
+    };
+    if (share.steps > 0) {
+      const StepSetting steps = step_setting(share.steps, references);
+      add(setting_.what == CampaignSetting::What::gemm ? measure_products(steps, ranks_, *compute_, facts_)
+                                                       : measure_steps(steps, ranks_, *compute_, facts_));
+    }
+    if (share.collectives > 0 && ranks_->size() > 1)
+      add(measure_collectives(setting_, *ranks_, facts_, bare, world_.loop, share.collectives));
+    return all;
+  }
+
+  std::vector<Fingerprint> fingerprints() const {
+    return ranks_->size() > 1 ? reduction_fingerprints(*ranks_) : std::vector<Fingerprint>();
+  }
+
+ private:
+  StepSetting step_setting(double seconds, const std::vector<Signatures>& references) const {
+    StepSetting steps;
+    steps.shape = setting_.shape;
+    steps.sequence_parallel = setting_.sequence_parallel;
+    steps.pass = setting_.pass;
+    steps.implementation = setting_.implementation;
+    steps.references = &references;
+    steps.plan = {.samples = setting_.samples, .seconds = seconds};
+    steps.loop = world_.loop;
+    return steps;
+  }
+
+  const CampaignSetting& setting_;
+  const BenchWorld& world_;
+  CommunicatorPtr ranks_;
+  std::unique_ptr<Compute> compute_;
+  GroupFacts facts_;
+};
+
+// Solved by rank 0 while the others rest, known to all afterwards. Too large to solve: nobody knows.
+std::vector<Signatures> references_for(const CampaignSetting& setting, const BenchWorld& world) {
+  constexpr double affordable_flops = 4e11;
+  std::vector<Signatures> references;
+  if (setting.what != CampaignSetting::What::steps || baseline_flops(setting.shape) > affordable_flops)
+    return references;
+  references.resize(LayerStack::slots);
+  if (world.ranks->rank() == 0)
+    for (int slot = 0; slot < LayerStack::slots; ++slot)
+      references[static_cast<std::size_t>(slot)] = baseline_signatures(setting.shape, slot);
+  world.rest();
+  for (Signatures& reference : references) share(*world.ranks, reference);
+  return references;
+}
+
+}  // namespace
+
+void check_setting(const CampaignSetting& setting, int ranks) {
+  for (const int tp : degrees(setting)) {
+    if (tp > ranks)
+      throw UsageError(
+          fmt::format("T = {} needs {} ranks, there are {}; start with mpirun -np {}, or without mpirun", tp,
+                      tp, ranks, tp));
+    if (setting.what == CampaignSetting::What::collectives) continue;
+    for (const SequenceParallel sp : setting.sequence_parallel)
+      require_splittable(Operation::transformer_layer, setting.shape.model, {.sequence_parallel = sp},
+                         setting.shape.sequence, tp);
+  }
+  planted_in(setting.implementation);
+}
+
+void run_campaign(const CampaignSetting& setting, const BenchWorld& world, Results& results,
+                  const std::function<void()>& progress) {
+  check_setting(setting, world.ranks->size());
+  const std::vector<Signatures> references = references_for(setting, world);
+  const std::vector<int> all = degrees(setting);
+  const Share share = share_of(setting, all.size());
+  for (const int tp : all) {
+    const CommunicatorPtr group = first_ranks(*world.ranks, tp);
+    const bool with_bare = setting.what == CampaignSetting::What::collectives && world.bare;
+    const BenchWorld::Bare bare = with_bare ? world.bare(tp) : nullptr;
+    std::vector<Row> rows;
+    std::vector<Fingerprint> prints;
+    if (group) {
+      GroupRun run(setting, world, group);
+      rows = run.rows(share, bare, references);
+      prints = run.fingerprints();
+    }
+    world.rest();
+    if (world.ranks->rank() != 0) continue;
+    std::move(rows.begin(), rows.end(), std::back_inserter(results.rows));
+    results.fingerprints.insert(results.fingerprints.end(), prints.begin(), prints.end());
+    progress();
+  }
+}
+
+}  // namespace tpc::bench

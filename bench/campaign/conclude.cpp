@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "bench/campaign/campaign.hpp"
+#include "bench/cost_model/formulas.hpp"
+#include "bench/predict/calibration.hpp"
+
+namespace tpc::bench {
+
+namespace {
+
+bool usable(const Row& row) { return row.status == "ok" && !row.series.slowest.empty(); }
+
+std::vector<FittedCollective> fitted(const std::vector<Row>& rows) {
+  std::map<std::pair<CollectiveKind, int>, std::vector<Timing>> timings;
+  std::map<int, std::string> transports;
+  for (const Row& row : rows)
+    for (const CollectiveKind kind : timed_collectives)
+      if (usable(row) && row.kind == "collective" && row.op == tpc::name(kind)) {
+        timings[{kind, row.tp}].push_back({static_cast<double>(row.payload_bytes), row.seconds.median});
+        transports[row.tp] = row.transport;
+      }
+  std::vector<FittedCollective> fits;
+  for (const auto& [which, points] : timings) {
+    FittedCollective fit{
+        which.first, which.second, transports[which.second], PiecewiseAlphaBeta::fit(points), 0, 0};
+    std::vector<double> predicted;
+    std::vector<double> measured;
+    for (const Timing& point : points) {
+      predicted.push_back(fit.line.seconds(point.payload_bytes));
+      measured.push_back(point.seconds);
+    }
+    const RelativeErrors errors = relative_errors(predicted, measured);
+    fit.mean_error = errors.mean;
+    fit.max_error = errors.max;
+    fits.push_back(std::move(fit));
+  }
+  return fits;
+}
+
+// The fastest that any collective filled the links between these ranks: what stands for the rate in formulas
+// that divide by one.
+double link_rate(const std::vector<Row>& rows) {
+  double best = 0;
+  for (const Row& row : rows) {
+    const auto rate = row.figures.find("bus_bandwidth_gb_per_s");
+    if (usable(row) && row.kind == "collective" && rate != row.figures.end())
+      best = std::max(best, rate->second * 1e9);
+  }
+  return best;
+}
+
+const Row* find_row(const std::vector<Row>& rows, const std::string& kind, int tp, const std::string& sp) {
+  for (const Row& row : rows)
+    if (usable(row) && row.kind == kind && row.tp == tp && row.sequence_parallel == sp) return &row;
+  return nullptr;
+}
+
+void add_overlap(const std::vector<Row>& rows, Row& step) {
+  const Row* computes = find_row(rows, "compute_only", step.tp, step.sequence_parallel);
+  const Row* communicates = find_row(rows, "communication_only", step.tp, step.sequence_parallel);
+  if (computes == nullptr || communicates == nullptr) return;
+  const double compute = computes->seconds.median;
+  const double communication = communicates->seconds.median;
+  step.figures["compute_only_s"] = compute;
+  step.figures["communication_only_s"] = communication;
+  step.figures["hidden_share"] = overlap_of_benchmarks(communication, compute, step.seconds.median);
+}
+
+void add_losses(const std::vector<Row>& rows, const Row& single, Row& step) {
+  const Row* one = find_row(rows, "products_only", 1, "off");
+  const Row* these = find_row(rows, "products_only", step.tp, "off");
+  if (one != nullptr && these != nullptr) {
+    step.figures["products_alone_s"] = these->seconds.median;
+    step.figures["loss_of_smaller_products_s"] = these->seconds.median - one->seconds.median / step.tp;
+  }
+  step.figures["speed_up"] = single.seconds.median / step.seconds.median;
+  if (!step.oversubscribed) step.figures["efficiency"] = step.figures["speed_up"] / step.tp;
+}
+
+}  // namespace
+
+void conclude(const CampaignSetting& setting, Results& results) {
+  for (Row& row : results.rows) {
+    if (!usable(row)) continue;
+    row.figures["same_same_band"] = same_same_band(row.series.by_round());
+    results.same_same_band = std::max(results.same_same_band, row.figures["same_same_band"]);
+  }
+  results.fits = fitted(results.rows);
+  const Row* single = find_row(results.rows, "step", 1, "off");
+  if (single == nullptr) return;
+  const double single_s = single->seconds.median;
+  const ComputeModel compute = compute_model(results);
+  const CollectiveModel collectives = collective_model(results);
+  const double rate = link_rate(results.rows);
+  for (Row& row : results.rows) {
+    if (row.kind != "step" || !usable(row)) continue;
+    StackShape shape = setting.shape;
+    shape.sequence_parallel = form_named(row.sequence_parallel);
+    const StepContent content = dry_step(shape, setting.pass, row.tp);
+    const StepPrediction predicted = predict_step(content, row.tp, compute, collectives);
+    if (std::isfinite(predicted.step_s())) {
+      row.figures["model_calibrated_s"] = predicted.step_s();
+      row.figures["model_communication_s"] = predicted.communication_s;
+    }
+    const double shared = single_s / row.tp;
+    if (row.tp == 1 || rate > 0) {
+      row.figures["model_document_s"] = shared + (row.tp == 1 ? 0 : content.payload_bytes() / rate);
+      row.figures["model_wire_bound_s"] = shared + (row.tp == 1 ? 0 : content.ring_wire_bytes() / rate);
+    }
+    if (row.tp > 1) {
+      add_overlap(results.rows, row);
+      add_losses(results.rows, *single, row);
+    }
+  }
+}
+
+}  // namespace tpc::bench
