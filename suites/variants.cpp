@@ -121,7 +121,10 @@ std::vector<Variant> attention_variants() {
       attention("gqa4", with_kv_heads(gpt2, 4), all_modes, {2, 4, 8}),
       attention("gqa3", with_kv_heads(gpt2, 3), off_and_kept, {3, 6}),
       attention("gqa2", with_kv_heads(gpt2, 2), all_modes, {2, 4, 6}),
-      attention("mqa", with_kv_heads(gpt2, 1), all_modes, {3, 4, 8}),
+      changed(attention("mqa", with_kv_heads(gpt2, 1), all_modes, {3, 4, 8}),
+              [](Variant& v) {
+                v.tiers = {Tier::f64, Tier::f32, Tier::bf16};
+              }),
       changed(attention("mqa_unfused", with_kv_heads(gpt2, 1), off_and_kept, {2, 3, 8}), unfused),
       attention("mqa_rotary", with_kv_heads(rotary, 1), off_and_kept, every),
       // One key to look at: the gradients of q and k are zero in theory, and are judged by their terms.
