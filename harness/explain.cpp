@@ -91,6 +91,8 @@ std::string sharding_text(const Sharding& sharding) {
       fmt::format("sequence parallel {}", modes[static_cast<std::size_t>(sharding.sequence_parallel)]);
   text += sharding.fused ? ", fused weights" : ", separate weights";
   if (sharding.padded_vocab > 0) text += fmt::format(", vocabulary padded to {}", sharding.padded_vocab);
+  if (sharding.own_entries) text += ", each with an entry of its own";
+  if (sharding.mlp_order == MlpOrder::row_first) text += ", row before column";
   if (sharding.gather_output) text += ", output gathered";
   if (!sharding.input_is_split) text += ", input not split";
   return text;

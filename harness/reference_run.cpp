@@ -8,6 +8,7 @@
 #include "reference/model/transformer.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
 #include "reference/tensor_parallel/recompute.hpp"
+#include "reference/tensor_parallel/row_first_mlp.hpp"
 #include "reference/tensor_parallel/vocab.hpp"
 
 namespace tpc {
@@ -183,6 +184,8 @@ ReferenceRun::SingleLayer ReferenceRun::build_layer() const {
               cut.input_is_split ? shard(wide, 2, rank_, ranks_) : replicate(wide), tokens};
     }
     case Operation::mlp:
+      if (cut.mlp_order == MlpOrder::row_first)
+        return {std::make_unique<RowFirstMlp>("", config_, rank_, ranks_), tokens, tokens};
       return {std::make_unique<Mlp>("", config_, cut, rank_, ranks_), tokens, tokens};
     case Operation::attention:
       return {std::make_unique<Attention>("", config_, cut, rank_, ranks_), tokens, tokens};

@@ -43,6 +43,11 @@ Variant changed(Variant variant, F&& change) {
   return variant;
 }
 
+void own_entries(Variant& v) {
+  v.sharding.fused = false;
+  v.sharding.own_entries = true;
+}
+
 std::vector<Variant> linear_variants() {
   const ModelConfig gpt2 = gpt2_style();
   const ModelConfig nobias = changed(gpt2, [](ModelConfig& c) { c.mlp_bias = false; });
@@ -80,6 +85,9 @@ std::vector<Variant> mlp_variants() {
       further(op, "mlp_swiglu", "bias", swiglu_bias, all_modes),
       changed(further(op, "mlp_swiglu", "unfused", llama_style(), all_modes),
               [](Variant& v) { v.sharding.fused = false; }),
+      changed(further(op, "mlp_swiglu", "own_entries", llama_style(), off_only), own_entries),
+      changed(further(op, "mlp_gelu", "row_first", gpt2_style(), off_only),
+              [](Variant& v) { v.sharding.mlp_order = MlpOrder::row_first; }),
   };
 }
 
@@ -117,6 +125,7 @@ std::vector<Variant> attention_variants() {
       attention("nobias", nobias, off_and_kept, every),
       attention("hidden_is_not_heads", narrow, off_only, every),
       changed(attention("unfused", gpt2, all_modes, every), unfused),
+      changed(attention("own_entries", gpt2, off_only, every), own_entries),
       attention("gqa6", with_kv_heads(gpt2, 6), all_modes, {2, 3, 6}),
       attention("gqa4", with_kv_heads(gpt2, 4), all_modes, {2, 4, 8}),
       attention("gqa3", with_kv_heads(gpt2, 3), off_and_kept, {3, 6}),

@@ -30,7 +30,8 @@ std::vector<ColumnPart> qkv_parts(const std::string& name, const ModelConfig& co
 ColumnLinears qkv_columns(const std::string& name, const ModelConfig& config, const Sharding& sharding,
                           int rank, int ranks) {
   return {qkv_parts(name, config, rank, ranks),
-          {join(name, "qkv"), config.hidden, config.qkv_bias, sharding.fused, sharding.sequence_parallel}};
+          {join(name, "qkv"), config.hidden, config.qkv_bias, sharding.fused, sharding.sequence_parallel,
+           sharding.own_entries ? ColumnLinears::Entry::own : ColumnLinears::Entry::shared}};
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ ColumnPart even_part(const std::string& name, std::int64_t rows, int rank, int r
 }
 
 ColumnLinears::ColumnLinears(std::vector<ColumnPart> parts, Options options) : options_(std::move(options)) {
+  TPC_EXPECT(options_.entry == Entry::shared ||
+                 (!options_.fused && options_.sequence_parallel == SequenceParallel::off),
+             "column linears with entries of their own have separate weights and no sequence parallelism");
   if (options_.fused) {
     const std::string name = parts.size() == 1 ? parts.front().name : options_.fused_name;
     std::int64_t rows = 0;
@@ -101,13 +104,19 @@ InputGradient ColumnLinears::backward_input(Context& ctx, const Parameters& para
     const Tensor joined = join_parts(ctx.compute(), weight, &dy.at(first));
     first += weight.parts.size();
     const Tensor& w = params.at(join(weight.name, "weight"));
-    if (!dx)
+    if (options_.entry == Entry::own) {
+      const Tensor own =
+          enter_tp_backward(ctx, SequenceParallel::off, linear_backward_input(ctx.compute(), joined, w));
+      if (dx) ctx.compute().add(own, own, dx);
+      dx = own;
+    } else if (!dx)
       dx = linear_backward_input(ctx.compute(), joined, w);
     else  // summed before the region is left, so that the parts cost one collective together
       ctx.compute().gemm(as_rows(dx), as_rows(joined), Transpose::no, w, Transpose::no, true);
     rest.keep(join(weight.name, "dy"), joined);
   }
-  return {enter_tp_backward(ctx, options_.sequence_parallel, dx), std::move(rest)};
+  if (options_.entry == Entry::shared) dx = enter_tp_backward(ctx, options_.sequence_parallel, dx);
+  return {dx, std::move(rest)};
 }
 
 void ColumnLinears::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {

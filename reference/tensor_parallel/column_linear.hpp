@@ -26,12 +26,16 @@ ColumnPart even_part(const std::string& name, std::int64_t rows, int rank, int r
 // serves them all.
 class ColumnLinears {
  public:
+  // shared: the parts' input gradients are summed on each rank, and the region is left once. own: each part
+  // leaves it for itself, one collective each, as modules do that know nothing of one another.
+  enum class Entry { shared, own };
   struct Options {
     std::string fused_name;  // of the local weight where several parts are fused: "blocks.0.attention.qkv"
     std::int64_t in_features = 0;
     bool bias = false;
     bool fused = true;
     SequenceParallel sequence_parallel = SequenceParallel::off;
+    Entry entry = Entry::shared;  // own: with separate weights, without sequence parallelism
   };
   ColumnLinears(std::vector<ColumnPart> parts, Options options);
 

@@ -16,9 +16,9 @@ std::vector<ColumnPart> mlp_column_parts(const std::string& name, const ModelCon
 
 ColumnLinears mlp_columns(const std::string& name, const ModelConfig& config, const Sharding& sharding,
                           int rank, int ranks) {
-  return {
-      mlp_column_parts(name, config, rank, ranks),
-      {join(name, "gate_up"), config.hidden, config.mlp_bias, sharding.fused, sharding.sequence_parallel}};
+  return {mlp_column_parts(name, config, rank, ranks),
+          {join(name, "gate_up"), config.hidden, config.mlp_bias, sharding.fused, sharding.sequence_parallel,
+           sharding.own_entries ? ColumnLinears::Entry::own : ColumnLinears::Entry::shared}};
 }
 
 }  // namespace

@@ -32,6 +32,18 @@ void require_mlp(const ModelConfig& config, int ranks) {
   require_divisible("feed-forward size", config.ffn, ranks, choose_tp);
 }
 
+// What the two unusual ways of cutting an MLP or an attention demand.
+void require_unusual_cut(Operation operation, const ModelConfig& config, const Sharding& sharding,
+                         int ranks) {
+  const bool sequence_shards = sharding.sequence_parallel != SequenceParallel::off;
+  if (sharding.own_entries && (sharding.fused || sequence_shards))
+    throw Refusal("entries of their own need separate weights and no sequence parallelism: turn both off");
+  if (sharding.mlp_order == MlpOrder::column_first) return;
+  if (operation != Operation::mlp || config.mlp != MlpKind::gelu || sequence_shards)
+    throw Refusal("the order row, then column exists for a single gelu mlp without sequence parallelism");
+  require_divisible("hidden size", config.hidden, ranks, choose_tp);
+}
+
 void require_vocab(const ModelConfig& config, const Sharding& sharding, int ranks) {
   if (sharding.padded_vocab == 0) {
     require_divisible("vocabulary", config.vocab, ranks, "pad the vocabulary to a multiple of tp");
@@ -60,6 +72,7 @@ void require_splittable(Operation operation, const ModelConfig& config, const Sh
     require_divisible("hidden size", config.hidden, ranks, choose_tp);
   }
   if (block || operation == Operation::mlp) require_mlp(config, ranks);
+  require_unusual_cut(operation, config, sharding, ranks);
   if (whole || operation == Operation::vocab_embedding || operation == Operation::vocab_cross_entropy)
     require_vocab(config, sharding, ranks);
   if (sharding.sequence_parallel != SequenceParallel::off)

@@ -14,9 +14,14 @@ enum class SequenceParallel { off, kept, regathered };
 // 5), or each block from its input on (Chen et al., arXiv 1604.06174).
 enum class Recompute { none, selective, full };
 
+// Column then row communicates once each way; the other order is right too, and dearer by a call each way.
+enum class MlpOrder { column_first, row_first };
+
 struct Sharding {
   SequenceParallel sequence_parallel = SequenceParallel::off;
-  bool fused = true;           // q,k,v and gate,up are one local weight; else one each
+  bool fused = true;         // q,k,v and gate,up are one local weight; else one each
+  bool own_entries = false;  // separate weights enter the tensor-parallel region one by one
+  MlpOrder mlp_order = MlpOrder::column_first;
   bool gather_output = false;  // of a single column linear
   bool input_is_split = true;  // of a single row linear
   Recompute recompute = Recompute::none;

@@ -41,7 +41,7 @@ void judge_all(const std::vector<Case>& cases, int size, Completion completion,
       size,
       [&](const CommunicatorPtr& ranks) {
         const auto implementation = make_reference_implementation();
-        const auto oracle = make_baseline_oracle(ranks->renew("baselines"), 1U << 28U);
+        const auto oracle = make_baseline_oracle(ranks->renew("baselines"), {});
         for (const Case& c : cases) {
           const std::vector<const Case*> wanted = {&c};
           oracle->prepare(wanted, *implementation, std::chrono::steady_clock::time_point::max());

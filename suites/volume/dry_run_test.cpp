@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "harness/account.hpp"
+#include "harness/data_path.hpp"
+#include "harness/problem_inputs.hpp"
 #include "reference/comm/local.hpp"
 #include "suites/layer_cases.hpp"
 #include "suites/memory/formulas.hpp"
@@ -32,6 +34,20 @@ std::vector<Response> executed(const Request& request) {
   return responses;
 }
 
+Request document_request(int tp, SequenceParallel mode) {
+  Request request;
+  Problem& problem = request.problem;
+  problem.operation = Operation::model;
+  problem.model = read_model_config(data_path("models/document.json")).config;
+  problem.batch = 8;
+  problem.sequence = 2048;
+  problem.dtype = DType::bf16;
+  problem.inputs = inputs_for(problem, InputRecipe::gaussian);
+  request.mesh = {{tp}, {"tp"}};
+  request.sharding.sequence_parallel = mode;
+  return request;
+}
+
 TEST(DryRun, SendsAndKeepsWhatTheExecutedRunDoes) {
   for (const Case& c : all_f64_cases()) {
     SCOPED_TRACE(c.name);
@@ -57,6 +73,48 @@ TEST(Profiles, AreWhatEveryRankSends) {
       }
       EXPECT_EQ(account_defect(account, dry_run(c.request, rank)), "") << c.name << " rank " << rank;
     }
+}
+
+// The example that everybody quotes: batch 8, sequence 2048, hidden 8192, bf16, 80 blocks.
+struct DocumentBlocks {
+  Volume call;
+  Volume block;
+  Volume step;
+};
+
+DocumentBlocks document_blocks(int tp, SequenceParallel mode) {
+  const Response dry = dry_run(document_request(tp, mode), 0);
+  DocumentBlocks sums{{}, volume_of(dry.trace, "blocks.0."), volume_of(dry.trace, "blocks.")};
+  for (const TraceRow& row : dry.trace)
+    if (row.layer.starts_with("blocks.0.")) sums.call = {1, row.payload, row.ring_wire};
+  return sums;
+}
+
+TEST(DocumentExample, MovesWhatTheFormulaSaysWhateverTheDegree) {
+  for (const int tp : {2, 4, 8, 16}) {
+    const DocumentBlocks off = document_blocks(tp, SequenceParallel::off);
+    EXPECT_EQ(off.call.payload, 268'435'456) << tp;
+    EXPECT_EQ(off.block.calls, 4);
+    EXPECT_EQ(off.block.payload, 1'073'741'824);
+    EXPECT_EQ(off.step.payload, 85'899'345'920);
+    EXPECT_EQ(off.step.ring_wire, 2.0 * (tp - 1) / tp * 85'899'345'920);
+    EXPECT_NEAR(static_cast<double>(off.step.payload) / 900e9, 0.095, 5e-4);
+    EXPECT_NEAR(static_cast<double>(off.step.payload) / 64e9, 1.34, 5e-3);
+    EXPECT_NEAR(static_cast<double>(off.step.payload) / 25e9, 3.44, 5e-3);
+  }
+}
+
+TEST(DocumentExample, SequenceParallelIsAsMuchOnTheWire) {
+  for (const int tp : {2, 4, 8, 16}) {
+    const DocumentBlocks off = document_blocks(tp, SequenceParallel::off);
+    const DocumentBlocks kept = document_blocks(tp, SequenceParallel::kept);
+    const DocumentBlocks again = document_blocks(tp, SequenceParallel::regathered);
+    EXPECT_EQ(kept.block.calls, 8) << tp;
+    EXPECT_EQ(kept.call.payload, 268'435'456);
+    EXPECT_EQ(kept.block.ring_wire, off.block.ring_wire);
+    EXPECT_EQ(again.block.calls, 10);
+    EXPECT_EQ(again.block.ring_wire, 1.25 * off.block.ring_wire);
+  }
 }
 
 }  // namespace

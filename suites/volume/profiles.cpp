@@ -109,10 +109,16 @@ class Profile {
   }
   void enter_backward(const std::string& layer) {
     if (sp_ == SP::regathered) calls_.all_gather(layer, "gather_from_sp", activation());
-    if (sp_ == SP::off)
-      calls_.all_reduce(layer, "copy_to_tp", activation());
-    else
-      calls_.reduce_scatter(layer, "gather_from_sp", activation());
+    if (sp_ != SP::off) calls_.reduce_scatter(layer, "gather_from_sp", activation());
+    const int entries = sharding_.own_entries ? parts_of(layer) : 1;
+    for (int i = 0; sp_ == SP::off && i < entries; ++i) calls_.all_reduce(layer, "copy_to_tp", activation());
+  }
+  // Column linears that read the same input: q, k, v, or gate and up.
+  int parts_of(const std::string& layer) const {
+    const bool is_attention = layer.ends_with("attention") || operation_ == Operation::attention;
+    if (is_attention) return 3;
+    const bool is_mlp = layer.ends_with("mlp") || operation_ == Operation::mlp;
+    return is_mlp && config_.mlp == MlpKind::swiglu ? 2 : 1;
   }
 
   std::string row_of(const std::string& prefix, bool is_attention) const {
@@ -126,6 +132,16 @@ class Profile {
   void half_backward(const std::string& layer, bool is_attention) {
     leave_backward(row_of(layer, is_attention));
     enter_backward(layer);
+  }
+  // The sum over S·B·F must be whole before the activation, and the output S·B·H be gathered; backward
+  // mirrors both.
+  void row_first_forward() {
+    calls_.all_reduce("fc1", "reduce_from_tp", tokens_ * config_.ffn);
+    calls_.all_gather("fc2", "gather_from_tp", activation());
+  }
+  void row_first_backward() {
+    calls_.all_reduce("fc2", "copy_to_tp", tokens_ * config_.ffn);
+    calls_.all_gather("fc1", "scatter_to_tp", activation());
   }
   static std::string in_block(const std::string& block, const char* half) {
     return block.empty() ? half : block + "." + half;
@@ -158,6 +174,7 @@ class Profile {
       case Operation::vocab_embedding:
         return leave("");
       case Operation::mlp:
+        if (sharding_.mlp_order == MlpOrder::row_first) return row_first_forward();
         return half_forward("", false);
       case Operation::attention:
         return half_forward("", true);
@@ -186,6 +203,7 @@ class Profile {
       case Operation::vocab_embedding:
         return leave_backward("");
       case Operation::mlp:
+        if (sharding_.mlp_order == MlpOrder::row_first) return row_first_backward();
         return half_backward("", false);
       case Operation::attention:
         return half_backward("", true);
@@ -268,6 +286,8 @@ std::string profile_name(const Sharding& sharding) {
   const std::string base = sharding.sequence_parallel == SequenceParallel::off    ? "tp"
                            : sharding.sequence_parallel == SequenceParallel::kept ? "tp-sp-kept"
                                                                                   : "tp-sp-regather";
+  if (sharding.mlp_order == MlpOrder::row_first) return base + "-row-first";
+  if (sharding.own_entries) return base + "-own-entries";
   return sharding.fused ? base : base + "-unfused";
 }
 

@@ -13,9 +13,9 @@ namespace tpc {
 namespace {
 
 bool sends_something_of_its_own(const Variant& v) {
-  static const std::vector<std::string> further = {"gathered",       "whole_input", "unfused", "gqa4",
-                                                   "gqa2",           "mqa",         "untied",  "smoothed",
-                                                   "smoothed_other", "no_positions"};
+  static const std::vector<std::string> further = {
+      "gathered", "whole_input", "unfused",        "gqa4",         "gqa2",        "mqa",
+      "untied",   "smoothed",    "smoothed_other", "no_positions", "own_entries", "row_first"};
   return v.suffix.empty() || std::find(further.begin(), further.end(), v.suffix) != further.end();
 }
 
