@@ -138,6 +138,22 @@ void all_to_all_law(const CommunicatorPtr& ranks) {
   }
 }
 
+// Long enough to travel in pieces, so that what arrives early meets what has not left yet.
+void long_in_place_law(const CommunicatorPtr& ranks) {
+  constexpr std::int64_t block = 100000;
+  const Tensor exchanged = filled(DType::f64, {ranks->size() * block}, ranks->rank());
+  ranks->all_to_all(exchanged, exchanged);
+  const Tensor reduced_in_place = filled(DType::f64, exchanged.shape(), ranks->rank());
+  const Tensor own = reduced_in_place.rows(ranks->rank() * block, block);
+  ranks->reduce_scatter(own, reduced_in_place, ReduceOp::sum);
+  for (std::int64_t i = 0; i < block; ++i) {
+    const std::int64_t place = ranks->rank() * block + i;
+    expect_value(own, i, reduced(ranks->size(), place, ReduceOp::sum), "long reduce_scatter in place");
+    for (int r = 0; r < ranks->size(); ++r)
+      expect_value(exchanged, r * block + i, value_of(r, place, ReduceOp::sum), "long all_to_all in place");
+  }
+}
+
 void broadcast_law(const CommunicatorPtr& ranks) {
   for (const DType dtype : all_dtypes)
     for (const std::int64_t count : counts)
@@ -247,6 +263,7 @@ constexpr std::array laws = {
     CommunicatorLaw{"all_gather", all_gather_law},
     CommunicatorLaw{"reduce_scatter", reduce_scatter_law},
     CommunicatorLaw{"all_to_all", all_to_all_law},
+    CommunicatorLaw{"long_in_place", long_in_place_law},
     CommunicatorLaw{"broadcast", broadcast_law},
     CommunicatorLaw{"messages", messages_law},
     CommunicatorLaw{"ring", ring_law},
