@@ -96,4 +96,21 @@ std::string account_defect(const Account& account, const Response& response) {
   return defect;
 }
 
+std::vector<PhaseVolume> phase_volumes(const Account& account, const Response& response) {
+  std::vector<PhaseVolume> volumes;
+  for (const Phase phase : {Phase::forward, Phase::backward, Phase::finalise}) {
+    PhaseVolume sum{std::string(name(phase)), 0, 0, 0, 0};
+    for (const TraceRow& row : response.trace) {
+      if (row.phase != phase) continue;
+      ++sum.calls;
+      sum.payload += row.payload;
+      sum.ring_wire += row.ring_wire;
+    }
+    for (const TraceRow& row : account.calls)
+      if (row.phase == phase) sum.profile_payload += row.payload;
+    if (sum.calls > 0 || sum.profile_payload > 0) volumes.push_back(std::move(sum));
+  }
+  return volumes;
+}
+
 }  // namespace tpc

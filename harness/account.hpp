@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/implementation.hpp"
+#include "harness/record.hpp"
 
 namespace tpc {
 
@@ -25,6 +27,9 @@ struct Account {
 // where the implementation gives any. Where the transport's calls were counted independently they must agree
 // with the trace.
 std::string account_defect(const Account& account, const Response& response);
+
+// Sums by phase, for people.
+std::vector<PhaseVolume> phase_volumes(const Account& account, const Response& response);
 
 bool is_statistic(const SavedTensor& saved);
 std::int64_t activation_bytes(const Response& response);  // shared elements once

@@ -34,4 +34,8 @@ struct DryRunChoice {
 // backward.
 std::string dry_run_report(const DryRunChoice& choice);
 
+// The tensors that rank 0 keeps between forward and backward, by name, with their sum. Throws UsageError
+// where the request is no operation of layers.
+std::string saved_report(const Request& request);
+
 }  // namespace tpc

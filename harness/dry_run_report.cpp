@@ -132,4 +132,17 @@ std::string dry_run_report(const DryRunChoice& choice) {
   return text;
 }
 
+std::string saved_report(const Request& request) {
+  if (request.problem.kind != Problem::Kind::operation)
+    throw UsageError("collectives and meshes keep nothing for backward; name a case of layers");
+  const Response dry = dry_run(request, 0);
+  std::string text =
+      fmt::format("kept between forward and backward by rank 0 of {}\n", to_string(request.mesh));
+  for (const SavedTensor& saved : dry.saved)
+    text += fmt::format("{:>14} B  {:<5}{:<20}{}\n", grouped_digits(saved.bytes), name(saved.dtype),
+                        to_string(saved.shape), saved.name);
+  return text + fmt::format("{:>14} B of activations, {} B of statistics; shared elements count once\n",
+                            grouped_digits(activation_bytes(dry)), grouped_digits(statistics_bytes(dry)));
+}
+
 }  // namespace tpc

@@ -147,6 +147,11 @@ void add_run_options(CLI::App& app, Options& options) {
                "none");
   app.add_option("--explain", options.explain, "Print what a case states: formula, shapes, mesh, tolerance")
       ->type_name("CASE");
+  app.add_option("--list-saved", options.list_saved, "Print what a case keeps between forward and backward")
+      ->type_name("CASE");
+  app.add_flag(
+      "--dry-run", options.dry_run,
+      "Print what the --model sends and keeps at each degree of --tp, of any size, without running it");
   app.add_flag("--version", options.version, "Print version and commit");
   app.add_flag("-h,--help", options.help, "Print this help");
 }
@@ -223,6 +228,8 @@ Options parse_options(const Arguments& arguments) {
   suites.tiers_given = app.count("--tier") > 0;
   suites.tiers = suites.tiers_given ? tiers_named(raw.tiers)
                                     : std::vector<Tier>(std::begin(all_tiers), std::end(all_tiers));
+  if (options.dry_run && options.model_file.empty())
+    throw UsageError("--dry-run needs a --model: the path of a config.json");
   suites.tp_given = app.count("--tp") > 0;
   if (suites.tp_given) suites.tp = degrees(raw.tp);
   if (app.count("--layers") > 0) suites.layers = raw.layers;

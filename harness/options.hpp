@@ -28,7 +28,9 @@ struct Options {
   std::string records;
   std::string junit;
   std::string dump;
-  std::string explain;   // name of a case
+  std::string explain;     // name of a case
+  std::string list_saved;  // name of a case
+  bool dry_run = false;
   double deadline = 30;  // seconds
   int ranks = 0;         // 0: as many as there are
   bool list = false;

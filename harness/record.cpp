@@ -82,6 +82,12 @@ std::string to_json(const Record& record) {
                {"replay", record.replay},
                {"repetition", record.repetition}};
   if (record.worst_ratio) json["worst_ratio"] = number_or_word(*record.worst_ratio);
+  for (const PhaseVolume& v : record.volume)
+    json["volume"].push_back({{"phase", v.phase},
+                              {"calls", v.calls},
+                              {"payload_bytes", v.payload},
+                              {"ring_wire_bytes", v.ring_wire},
+                              {"profile_payload_bytes", v.profile_payload}});
   return line_of(json);
 }
 

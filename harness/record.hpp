@@ -17,6 +17,16 @@ namespace tpc {
 enum class Outcome { pass, fail, unsupported, error, not_run };
 std::string_view name(Outcome outcome);
 
+// What one phase of a case sent, beside what its profile allows. Payload: bytes of the full tensors; ring
+// wire: bytes a rank sends under the ring algorithm.
+struct PhaseVolume {
+  std::string phase;
+  std::int64_t calls = 0;
+  std::int64_t payload = 0;
+  double ring_wire = 0;
+  std::int64_t profile_payload = 0;
+};
+
 struct Record {
   std::string case_name;  // with its suite: "tensor_parallel.column_linear/tp4_f64_bias"
   std::string suite;
@@ -31,6 +41,7 @@ struct Record {
   std::optional<double> worst_ratio;  // none where nothing was compared
   std::string message;                // why, unless it passed
   std::string replay;                 // the command line that runs this case alone
+  std::vector<PhaseVolume> volume;    // where that is judged too
   int repetition = 0;                 // of --gtest_repeat, from 0
 };
 

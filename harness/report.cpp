@@ -8,6 +8,7 @@
 #include <map>
 
 #include "harness/join.hpp"
+#include "harness/volume_report.hpp"
 
 namespace tpc {
 
@@ -95,7 +96,7 @@ std::string count_of(int number, std::string_view noun) {
 }  // namespace
 
 std::string report(const Provenance& provenance, const std::vector<Record>& records, double seconds) {
-  std::string text = table(records);
+  std::string text = volume_report(records) + table(records);
   text += reasons(records, Outcome::not_run, "not run");
   text += reasons(records, Outcome::unsupported, "unsupported");
   text += failures(records);

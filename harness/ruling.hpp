@@ -52,6 +52,7 @@ struct Ruling {
   bool broken = false;  // ranks parted: their communicators must be made anew
   std::optional<Stop> stop;
   double seconds = 0;
+  std::vector<PhaseVolume> volume;  // this rank's own; not agreed on
 };
 
 using RankReports = std::vector<std::optional<RankReport>>;  // nothing from a rank that did not arrive

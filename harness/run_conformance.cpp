@@ -10,6 +10,7 @@
 #include "harness/conformance.hpp"
 #include "harness/counted_implementation.hpp"
 #include "harness/coverage.hpp"
+#include "harness/dry_run.hpp"
 #include "harness/dump.hpp"
 #include "harness/ending.hpp"
 #include "harness/explain.hpp"
@@ -65,6 +66,10 @@ class Conformance {
       say_on_rank_0(options_.help ? help_text() : version_text(local_provenance()));
       return 0;
     }
+    if (options_.dry_run) {
+      run_dry();
+      return 0;
+    }
     make_suites();
     if (show()) return 0;
     together(agreement_, [&] { check_ranks(options_, world_); });
@@ -95,6 +100,20 @@ class Conformance {
     });
   }
 
+  // One process is enough: no rank is asked, so no rank is needed.
+  void run_dry() {
+    std::string text;
+    together(agreement_, [&] {
+      DryRunChoice choice{read_model_config(options_.model_file), {2, 4, 8, 16}};
+      if (options_.suites.tp_given) choice.tp = options_.suites.tp;
+      if (options_.suites.layers) choice.model.config.layers = *options_.suites.layers;
+      if (options_.suites.batch > 0) choice.batch = options_.suites.batch;
+      if (options_.suites.sequence > 0) choice.sequence = options_.suites.sequence;
+      if (rank_ == 0) text = dry_run_report(choice);
+    });
+    say_on_rank_0(text);
+  }
+
   // What is asked for without running anything.
   bool show() {
     if (options_.list || options_.front.list_tests) {
@@ -105,9 +124,12 @@ class Conformance {
       say_on_rank_0(coverage_table(suites_));
       return true;
     }
-    if (options_.explain.empty()) return false;
+    if (options_.explain.empty() && options_.list_saved.empty()) return false;
     std::string text;
-    together(agreement_, [&] { text = explanation(case_named(suites_, options_.explain)); });
+    together(agreement_, [&] {
+      text = options_.explain.empty() ? saved_report(case_named(suites_, options_.list_saved).request)
+                                      : explanation(case_named(suites_, options_.explain));
+    });
     say_on_rank_0(text);
     return true;
   }

@@ -125,6 +125,7 @@ Record Runner::run(const Case& c) {
   Record record = not_run(c, ruling.message);
   record.verdict = ruling.verdict;
   record.worst_ratio = ruling.worst_ratio;
+  record.volume = ruling.volume;
   record.seconds = ruling.seconds;
   return record;
 }
@@ -149,6 +150,7 @@ Ruling Runner::rule_on(const Case& c) {
     if (!prepared.go_on) return prepared;
   }
   ruling = compare_with_baseline(c, response);
+  if (c.account) ruling.volume = phase_volumes(*c.account, response);
   ruling.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   const bool held = agreement_.ranks().rank() < ranks_of(c);
   if (ruling.verdict != Outcome::pass && options_.dump && held && !ruling.stop)
