@@ -31,6 +31,9 @@ std::vector<int> gone(const std::vector<int>& processes) {
   return ranks;
 }
 
+// mpirun may drop what a rank wrote just before it went.
+constexpr std::chrono::milliseconds until_passed_on{500};
+
 }  // namespace
 
 void end_at_once(int code) {
@@ -85,6 +88,7 @@ void end_overdue(RunLog& log, int own_rank) {
   say(log.last_words(
       fmt::format("the deadline passed; did not arrive: rank {}, which is in no collective", own_rank)));
   note_exit_code(deadline_passed);
+  std::this_thread::sleep_for(until_passed_on);
   ::_exit(deadline_passed);
 }
 
