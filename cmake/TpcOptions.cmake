@@ -18,9 +18,10 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow;-Wno-restrict>")
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Werror;-ffp-contract=off>")
 
-# In a unity build unrelated files share a scope; what shadows what is for the ordinary build to say.
+# In a unity build unrelated files share a scope and a main file; what shadows what, and what is seen where, is for the
+# ordinary build to say.
 if(CMAKE_UNITY_BUILD)
-  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-Wno-shadow>")
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-Wno-shadow;-Wno-subobject-linkage>")
 endif()
 
 find_program(TPC_CCACHE ccache)

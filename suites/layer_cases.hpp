@@ -8,6 +8,11 @@
 
 namespace tpc {
 
+// Why a block or a model has no exact tier.
+inline constexpr const char* no_exact_norm =
+    "the backward of a norm inside a block meets gradients that no input can make exact; the f64 tier judges "
+    "it";
+
 std::string_view name(SequenceParallel mode);
 
 // The problem of a variant in a tier, inputs included. It does not depend on the mesh.

@@ -6,9 +6,6 @@
 namespace tpc {
 
 namespace {
-constexpr const char* no_exact_norm =
-    "the backward of a norm inside a block meets gradients that no input can make exact; the f64 tier judges "
-    "it";
 constexpr const char* nothing_gathered = "it gathers no input, so both forms are one; see kept";
 constexpr const char* whole_sequence = "the loss sees the whole sequence, which the head has gathered";
 }  // namespace

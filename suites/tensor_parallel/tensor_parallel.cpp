@@ -5,12 +5,6 @@
 
 namespace tpc {
 
-namespace {
-constexpr const char* no_exact_norm =
-    "the backward of a norm inside a block meets gradients that no input can make exact; the f64 tier judges "
-    "it";
-}
-
 Suite tensor_parallel_suite(const SuiteOptions& options) {
   Suite suite{"tensor_parallel", {}, {}};
   for (const auto& variants : {plain_variants(), further_variants()})
