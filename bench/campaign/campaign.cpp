@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "bench/measure/transport.hpp"
+#include "bench/measure/yardstick.hpp"
 #include "harness/machine.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
@@ -62,6 +63,7 @@ class GroupRun {
     const auto add = [&](std::vector<Row> more) {
       std::move(more.begin(), more.end(), std::back_inserter(all));
     };
+    const Series before = yardstick();
     if (share.steps > 0) {
       const StepSetting steps = step_setting(share.steps, references);
       add(setting_.what == CampaignSetting::What::gemm ? measure_products(steps, ranks_, *compute_, facts_)
@@ -69,6 +71,7 @@ class GroupRun {
     }
     if (share.collectives > 0 && ranks_->size() > 1)
       add(measure_collectives(setting_, *ranks_, facts_, bare, world_.loop, share.collectives));
+    all.push_back(yardstick_row(before, yardstick()));
     return all;
   }
 
@@ -77,6 +80,27 @@ class GroupRun {
   }
 
  private:
+  Series yardstick() const {
+    const Plan plan{.rounds = 3, .samples = 8};
+    return measure(*ranks_, {yardstick_subject()}, plan, world_.loop).front();
+  }
+
+  // From the beginning and the end of what this group measures.
+  Row yardstick_row(const Series& before, const Series& after) const {
+    Row row;
+    row.kind = "yardstick";
+    row.op = "xorshift";
+    row.tp = ranks_->size();
+    row.hosts = facts_.hosts;
+    row.oversubscribed = facts_.oversubscribed;
+    row.series = before;
+    row.series.slowest.insert(row.series.slowest.end(), after.slowest.begin(), after.slowest.end());
+    row.series.rounds.insert(row.series.rounds.end(), after.rounds.begin(), after.rounds.end());
+    row.series.by_rank.clear();  // of two series with different calls per sample
+    summarise(row);
+    return row;
+  }
+
   StepSetting step_setting(double seconds, const std::vector<Signatures>& references) const {
     StepSetting steps;
     steps.shape = setting_.shape;

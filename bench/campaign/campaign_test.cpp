@@ -22,7 +22,7 @@ CampaignSetting small_setting() {
   setting.tp = {2, 4};
   setting.samples = 2;
   setting.seconds = 0.1;
-  setting.largest_bytes = 1 << 14;
+  setting.largest_bytes = 128;
   return setting;
 }
 
@@ -92,8 +92,9 @@ TEST(Campaign, CollectivesAlone) {
   CampaignSetting setting = small_setting();
   setting.what = CampaignSetting::What::collectives;
   const Results results = run_on_threads(setting);
-  EXPECT_EQ(results.rows.size(), 2 * 3 * collective_sizes(setting.largest_bytes).size());
-  for (const Row& row : results.rows) {
+  EXPECT_EQ(rows_of(results, "collective").size(), 2 * 3 * collective_sizes(setting.largest_bytes).size());
+  EXPECT_EQ(rows_of(results, "yardstick").size(), 2U);
+  for (const Row& row : rows_of(results, "collective")) {
     EXPECT_EQ(row.status, "ok") << row.reason;
     EXPECT_GT(row.figures.at("bus_bandwidth_gb_per_s"), 0);
   }
@@ -102,8 +103,10 @@ TEST(Campaign, CollectivesAlone) {
 TEST(Campaign, ProductsAlone) {
   CampaignSetting setting = small_setting();
   setting.what = CampaignSetting::What::gemm;
-  for (const Row& row : run_on_threads(setting).rows) {
-    EXPECT_EQ(row.kind, "gemm");
+  const Results results = run_on_threads(setting);
+  EXPECT_TRUE(rows_of(results, "step").empty());
+  EXPECT_FALSE(rows_of(results, "gemm").empty());
+  for (const Row& row : rows_of(results, "gemm")) {
     EXPECT_GT(row.figures.at("gflop_per_s"), 0);
   }
 }

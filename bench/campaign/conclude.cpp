@@ -104,10 +104,16 @@ void conclude(const CampaignSetting& setting, Results& results) {
       row.figures["model_calibrated_s"] = predicted.step_s();
       row.figures["model_communication_s"] = predicted.communication_s;
     }
-    const double shared = single_s / row.tp;
+    // Ranks that share cores compute no faster than the cores do.
+    const double shared =
+        single_s / (row.oversubscribed ? std::min(row.tp, results.run.provenance.cores) : row.tp);
     if (row.tp == 1 || rate > 0) {
-      row.figures["model_document_s"] = shared + (row.tp == 1 ? 0 : content.payload_bytes() / rate);
-      row.figures["model_wire_bound_s"] = shared + (row.tp == 1 ? 0 : content.ring_wire_bytes() / rate);
+      const double document = row.tp == 1 ? 0 : content.payload_bytes() / rate;
+      const double bound = row.tp == 1 ? 0 : content.ring_wire_bytes() / rate;
+      row.figures["model_document_communication_s"] = document;
+      row.figures["model_wire_bound_communication_s"] = bound;
+      row.figures["model_document_s"] = shared + document;
+      row.figures["model_wire_bound_s"] = shared + bound;
     }
     if (row.tp > 1) {
       add_overlap(results.rows, row);

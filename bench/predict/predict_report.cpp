@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/predict/predict_report.hpp"
 
+#include "bench/report/units.hpp"
 #include "bench/steps/dry_step.hpp"
 
 namespace tpc::bench {
@@ -38,18 +39,6 @@ PredictedStep predicted(const PredictionRequest& request, const Interconnect& li
     step.refused = refusal.what();
   }
   return step;
-}
-
-std::string bytes_text(double bytes) {
-  for (const auto& [unit, size] : {std::pair{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}})
-    if (bytes >= size) return fmt::format("{:.2f} {}", bytes / size, unit);
-  return fmt::format("{:.0f} B", bytes);
-}
-
-std::string seconds_text(double s) {
-  if (s == 0) return "0";
-  if (s >= 1) return fmt::format("{:.2f} s", s);
-  return s >= 1e-3 ? fmt::format("{:.2f} ms", s * 1e3) : fmt::format("{:.1f} µs", s * 1e6);
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ std::vector<SequenceParallel> sequence_parallels(const std::string& text) {
 }
 
 void add_problem(CLI::App& app, BenchOptions& o, Raw& raw) {
-  app.add_option("--model", o.model, "A shipped model (gpt2, llama-3.2-1b, ...) or a config.json")
+  app.add_option("--model", o.model,
+                 "A shipped model (gpt2, gpt2-medium, llama-3.2-1b, ...) or a config.json")
       ->capture_default_str();
   app.add_option("--hidden", o.hidden, "H, instead of the model's");
   app.add_option("--heads", o.heads, "A");
@@ -112,9 +113,13 @@ void add_run(CLI::App& app, BenchOptions& o) {
   app.add_option("--samples", o.samples, "Per row [as many as --seconds allows]");
   app.add_option("--seconds", o.seconds, "That all measurements may take together")->capture_default_str();
   app.add_option("--largest", o.largest, "Of collectives: payload in bytes")->capture_default_str();
+  app.add_option("--link-gbit", o.link_gbit_per_s, "Rate of the link in Gbit/s: what exceeds it is refused");
+  app.add_option("--peak-gflops", o.peak_gflop_per_s, "Peak of a rank's device: what exceeds it is refused");
   app.add_option("--out", o.out, "Folder for bench.json, CSV, charts and report");
   app.add_option("--compare", o.compare, "A baseline, or a folder of baselines: slower ends with 4");
   app.add_flag("--update-baseline", o.update_baseline, "Write the baseline that --compare names");
+  app.add_flag("--metrics", o.metrics,
+               "Print a line METRIC name=value s per row, for tools that read patterns");
   app.add_flag("--all", o.every_row, "Of validate: print every row");
 }
 

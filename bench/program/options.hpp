@@ -21,7 +21,7 @@ struct BenchOptions {
   bool version = false;
 
   // What is computed. Zeros leave the model's own figure.
-  std::string model = "gpt2";  // a shipped one, or a config.json
+  std::string model = "gpt2-medium";  // a shipped one, or a config.json
   std::int64_t hidden = 0;
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
@@ -47,11 +47,14 @@ struct BenchOptions {
   int samples = 0;                  // 0: as many as the time allows
   double seconds = 150;             // that the measurements may take together
   std::int64_t largest = 64 << 20;  // bytes, of collectives
+  double link_gbit_per_s = 0;       // what the link can carry; 0: not known
+  double peak_gflop_per_s = 0;      // what a rank's device can do; 0: not known
 
   // What becomes of it.
   std::string out;
   std::string compare;
   bool update_baseline = false;
+  bool metrics = false;    // print a line per row for tools
   bool every_row = false;  // of validate
 };
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run against a baseline: slower is an alarm, faster never is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/report/results.hpp"
+
+namespace tpc::bench {
+
+struct RowVerdict {
+  std::string key;
+  int tp = 1;
+  double before_s = 0;
+  double now_s = 0;
+  double smallest_effect = 0;  // share by which the row must be slower to be an alarm
+  double probability = 1;      // of such a difference between runs of one and the same thing
+  bool slower = false;
+  std::string culprit;  // of a slower row: the part of the step, and the rank where it is one rank
+  double change() const { return now_s / before_s - 1; }
+};
+
+struct BaselineComparison {
+  std::vector<RowVerdict> rows;
+  std::vector<std::string> not_compared;          // and why
+  std::vector<std::string> changed;               // between the two provenances
+  std::vector<std::string> changed_fingerprints;  // reductions whose bits differ: reported, no alarm
+  double machine_change = 0;                      // of the yardstick: what no library explains
+  bool slower() const;
+};
+
+// Times of equal rows are compared one-sided: an alarm needs a median beyond what this machine calls equal
+// (the larger of both runs' bands, what the yardstick moved, and 5 %) and a rank test that agrees.
+BaselineComparison compare(const Results& baseline, const Results& now);
+
+// An alarm counts if a second measurement of the same rows raises it again.
+BaselineComparison confirmed(const BaselineComparison& first, const BaselineComparison& second);
+
+std::string comparison_report(const BaselineComparison& comparison, const std::string& baseline_name);
+
+}  // namespace tpc::bench
