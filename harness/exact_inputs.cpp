@@ -56,10 +56,10 @@ Generator exact_mlp(const Problem& problem, const InputSlot& slot) {
   if (problem.dtype == DType::f32 && gelu) return range_of(4, exponent);
 
   const double tokens = whole(tokens_of(problem));
-  const double last = std::min(1.0, 128 / whole(c.ffn));  // y: 128 terms, half of them zero
-  const double upstream = std::min(1.0, 32 / tokens);     // terms of the hidden gradient
+  const double last = std::min(1.0, (gelu ? 96 : 48) / whole(c.ffn));  // y: as many terms, half of them zero
+  const double upstream = std::min(1.0, (gelu ? 32 : 20) / tokens);    // terms of the hidden gradient
   const double spread =
-      (gelu ? 64 : 24) / (whole(c.ffn) * upstream);  // dx: as many terms, of products if gated
+      (gelu ? 64 : 18) / (whole(c.ffn) * upstream);  // dx: as many terms, of products if gated
   const double first = std::min(std::sqrt(1.5 / whole(c.hidden)), spread);
   if (slot.part == Part::bias) return share_of(0.25, exponent);
   if (slot.part == Part::dy) return share_of(upstream / (whole(c.hidden) * last));
@@ -67,25 +67,44 @@ Generator exact_mlp(const Problem& problem, const InputSlot& slot) {
   return share_of(last_weight ? last : first, exponent);
 }
 
+// How many terms attention's sums have where inputs are sparse. In bf16 the gradient of a key head is the
+// bottleneck: it sums over the queries and query heads that dy reaches, some 6 units each, so that 10 of
+// those per key head fill a quarter of what 8 bits can count to.
+struct AttentionTerms {
+  double value = 2;       // columns of x that a value reads
+  double output = 24;     // head dims that an output reads
+  double upstream = 1.5;  // elements of dy per token
+};
+
+AttentionTerms attention_terms(const Problem& problem) {
+  if (problem.dtype != DType::bf16) return {};
+  const double kv_heads = whole(problem.model.kv_heads);
+  const double output = kv_heads >= 8 ? 8 : 3;
+  return {1, output, std::min(1.5, 10 * kv_heads / (output * whole(tokens_of(problem))))};
+}
+
 // The gradient of x is a sum of what comes through the keys, in steps of 1024, and through the values; so v
 // must be small, and in f32 and bf16 does not read the columns that hold positions. There the query bias is
 // zero too: it would reach the gradient of the keys in steps of 1.
 Generator exact_attention(const Problem& problem, const InputSlot& slot) {
-  const bool small = problem.dtype == DType::f64 && problem.model.hidden <= 128;
+  const bool f64 = problem.dtype == DType::f64;
+  const bool dense = problem.dtype != DType::bf16 && problem.model.hidden <= 128;
   const double hidden = whole(problem.model.hidden);
   const double context = whole(problem.model.heads * problem.model.head_dim);
+  const AttentionTerms terms = attention_terms(problem);
+  const Kind plain = dense ? Kind::integers : Kind::sparse;
   const auto numbers = [&](Kind kind, double share) {
-    const Generator g = small ? range_of(4) : share_of(share);
+    const Generator g = dense ? range_of(f64 ? 4 : 2) : share_of(share);
     return Generator{kind, g.a, g.b, g.c};
   };
-  if (slot.part == Part::x) return numbers(Kind::attention_x, std::sqrt(2 / hidden));
-  if (slot.part == Part::dy) return numbers(small ? Kind::integers : Kind::sparse, 1.5 / hidden);
-  if (slot.name == "q.bias" && problem.dtype != DType::f64) return nothing();
+  if (slot.part == Part::x) return numbers(Kind::attention_x, std::sqrt(terms.value / hidden));
+  if (slot.part == Part::dy) return numbers(plain, terms.upstream / hidden);
+  if (slot.name == "q.bias" && !f64) return nothing();
   if (slot.name.starts_with("q.")) return {Kind::attention_q};
   if (slot.name.starts_with("k.")) return {Kind::attention_k};
   if (slot.part == Part::bias) return range_of(2);
-  if (slot.name == "out.weight") return numbers(small ? Kind::integers : Kind::sparse, 24 / context);
-  return numbers(small ? Kind::integers : Kind::attention_v, std::sqrt(2 / hidden));
+  if (slot.name == "out.weight") return numbers(plain, terms.output / context);
+  return numbers(dense && f64 ? Kind::integers : Kind::attention_v, std::sqrt(terms.value / hidden));
 }
 
 Generator exact_norm(const Problem& problem, const InputSlot& slot) {

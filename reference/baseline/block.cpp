@@ -19,6 +19,7 @@ Terms Block::add_residual(const std::string& name, const Values& residual, Terms
   accumulate(branch.value, residual);
   if (!branch.magnitudes.empty()) accumulate(branch.magnitudes, absolute(residual));
   branch.unit = std::min(branch.unit, scope_.unit(residual));
+  branch.units.clear();
   scope_.contraction(name, branch);
   return branch;
 }

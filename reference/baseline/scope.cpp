@@ -52,7 +52,7 @@ void Scope::contraction(const std::string& name, double largest_magnitude, doubl
 }
 
 void Scope::contraction(const std::string& name, const Terms& terms) const {
-  if (accounts()) contraction(name, Scale(terms.magnitudes).max(), terms.unit);
+  if (accounts()) contraction(name, largest_quanta(terms), 1);
 }
 
 void Scope::stored(const std::string& name, const Values& values) const {

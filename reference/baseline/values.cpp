@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "reference/core/contract.hpp"
 
@@ -44,11 +45,33 @@ void accumulate(Values& sum, const Values& term) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += term[i];
 }
 
+namespace {
+
+// Zero terms, which any number divides, put no bound on an element's unit.
+double unit_at(const Terms& terms, std::size_t i) {
+  if (!terms.units.empty()) return terms.units[i];
+  return terms.magnitudes[i] == 0 ? std::numeric_limits<double>::infinity() : terms.unit;
+}
+
+}  // namespace
+
 Terms sum_of(Terms a, const Terms& b) {
+  Values units;
+  if (a.unit > 0 && b.unit > 0 && a.magnitudes.size() == b.magnitudes.size())
+    for (std::size_t i = 0; i < a.magnitudes.size(); ++i)
+      units.push_back(std::min(unit_at(a, i), unit_at(b, i)));
   accumulate(a.value, b.value);
   if (!a.magnitudes.empty()) accumulate(a.magnitudes, b.magnitudes);
   a.unit = std::min(a.unit, b.unit);
+  a.units = std::move(units);
   return a;
+}
+
+double largest_quanta(const Terms& terms) {
+  double quanta = 0;
+  for (std::size_t i = 0; i < terms.magnitudes.size(); ++i)
+    if (terms.magnitudes[i] != 0) quanta = std::max(quanta, terms.magnitudes[i] / unit_at(terms, i));
+  return quanta;
 }
 
 double lowest_bit(double value) {

@@ -17,6 +17,7 @@ struct Terms {
   Values value;
   Values magnitudes;  // per element the sum of the terms' absolute values; empty where skipped
   double unit = 0;    // a power of two that divides every term; only known where contractions are accounted
+  Values units = {};  // per element, where sums differ in which terms they have
 };
 
 // What tolerances are made of: the Euclidean norm and the maximum of magnitudes, gathered part by part.
@@ -41,6 +42,7 @@ Scale scale_of_rows(std::int64_t rows, std::int64_t cols, const FillRows& fill);
 Values absolute(const Values& values);
 void accumulate(Values& sum, const Values& term);
 Terms sum_of(Terms a, const Terms& b);
+double largest_quanta(const Terms& terms);  // of magnitudes, in units of what divides their terms
 
 // The largest power of two that divides every value: infinity where all are zero.
 double lowest_bit(double value);

@@ -60,7 +60,17 @@ TEST(Terms, AddValuesMagnitudesAndUnits) {
   EXPECT_EQ(sum.value, (Values{4, 0}));
   EXPECT_EQ(sum.magnitudes, (Values{5, 4}));
   EXPECT_EQ(sum.unit, 0.25);
+  EXPECT_EQ(largest_quanta(sum), 20);
   EXPECT_THROW(sum_of({{1}, {}, 0}, {{1, 2}, {}, 0}), ContractError);
+}
+
+// 1024 beside 0, and 0 beside 0.5: neither is a sum that could be rounded.
+TEST(Terms, AbsentTermsPutNoBoundOnTheUnit) {
+  const Terms one = {{1024, 0}, {1024, 0}, 1024};
+  const Terms other = {{0, 0.5}, {0, 0.5}, 0.5};
+  EXPECT_EQ(largest_quanta(sum_of(one, other)), 1);
+  EXPECT_EQ(largest_quanta(sum_of(sum_of(one, other), one)), 2);
+  EXPECT_EQ(largest_quanta(sum_of(sum_of(one, other), {{0.5, 0}, {0.5, 0}, 0.5})), 2049);
 }
 
 }  // namespace
