@@ -9,17 +9,14 @@ namespace tpc {
 
 namespace {
 
-// In which formats a tier is judged. bf16 counts to 256, and with 24 heads the gradient of an attention's
-// input adds what comes through the keys, in steps of 1024, to what comes through the values, in steps of 1:
-// f32 is the narrowest.
-std::vector<DType> dtypes_of(Tier tier, Operation operation) {
+// In which formats a tier is judged.
+std::vector<DType> dtypes_of(Tier tier) {
   switch (tier) {
     case Tier::f32:
       return {DType::f32};
     case Tier::bf16:
       return {DType::bf16};
     case Tier::exact:
-      if (operation == Operation::attention) return {DType::f64, DType::f32};
       return {DType::f64, DType::f32, DType::bf16};
     default:
       return {DType::f64};
@@ -72,7 +69,7 @@ std::string_view name(SequenceParallel mode) {
   }
 }
 
-DType natural_dtype(Tier tier) { return dtypes_of(tier, Operation::model).front(); }
+DType natural_dtype(Tier tier) { return dtypes_of(tier).front(); }
 
 std::string statement_of(const Variant& variant, SequenceParallel mode, Tier tier, int tp) {
   const char* how = mode == SequenceParallel::off ? ""
@@ -114,7 +111,7 @@ std::vector<Case> layer_cases(const std::string& suite, const std::vector<Varian
   for (const Variant& v : variants)
     for (const Tier tier : v.tiers) {
       if (options.tiers_given && !contains(options.tiers, tier)) continue;
-      for (const DType dtype : dtypes_of(tier, v.operation)) add_problem(v, tier, dtype);
+      for (const DType dtype : dtypes_of(tier)) add_problem(v, tier, dtype);
     }
   return cases;
 }
