@@ -95,7 +95,7 @@ std::vector<double> group_on(const std::vector<Standing>& all, std::size_t rank,
   return group;
 }
 
-baseline::Answer table_of(std::size_t rows, const std::vector<double>& values) {
+baseline::Answer by_rows(std::size_t rows, const std::vector<double>& values) {
   baseline::Answer answer;
   const auto columns = values.size() / rows;
   answer.value = {{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)}, values};
@@ -113,7 +113,7 @@ baseline::Answer listed_groups(const MeshSpec& spec, std::size_t axis) {
   std::vector<double> values;
   for (std::size_t rank = 0; rank < all.size(); ++rank)
     if (all[rank].inside[axis] == 0) append_all(values, group_on(all, rank, axis));
-  return table_of(values.size() / static_cast<std::size_t>(spec.shape[axis]), values);
+  return by_rows(values.size() / static_cast<std::size_t>(spec.shape[axis]), values);
 }
 
 }  // namespace
@@ -137,13 +137,13 @@ baseline::Solution mesh_answers(const MeshProblem& problem) {
     }
   }
   baseline::Solution solution;
-  solution.answers["coordinates"] = table_of(all.size(), coordinates);
+  solution.answers["coordinates"] = by_rows(all.size(), coordinates);
   solution.answers["rank"].value = {{static_cast<std::int64_t>(all.size())}, ranks};
-  solution.answers["members"] = table_of(all.size(), members);
+  solution.answers["members"] = by_rows(all.size(), members);
   for (std::size_t axis = 0; axis < spec.axes.size(); ++axis) {
     std::vector<double> groups;
     for (std::size_t rank = 0; rank < all.size(); ++rank) append_all(groups, group_on(all, rank, axis));
-    solution.answers["group." + spec.axes[axis]] = table_of(all.size(), groups);
+    solution.answers["group." + spec.axes[axis]] = by_rows(all.size(), groups);
     solution.answers["groups." + spec.axes[axis]] = listed_groups(spec, axis);
   }
   return solution;
