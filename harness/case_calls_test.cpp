@@ -62,6 +62,9 @@ TEST(CaseCalls, TellsGroupsOfOneNameApartByTheirMembers) {
   const CallReports even = {report({{"tp", {0, 1}, 1}}, ""), report({{"tp", {0, 1}, 1}}, ""),
                             report({{"tp", {2, 3}, 5}}, ""), report({{"tp", {2, 3}, 5}}, "")};
   EXPECT_EQ(unequal_calls(even), "");
+  EXPECT_EQ(unequal_calls({report({{"tp", {0, 1}, 1}, {"tp", {0, 2}, 2}}, ""),
+                           report({{"tp", {0, 1}, 1}}, ""), report({{"tp", {0, 2}, 2}}, "")}),
+            "");
 
   CallReports odd = even;
   odd[3]->groups[0].calls = 4;

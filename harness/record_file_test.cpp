@@ -2,8 +2,10 @@
 #include "harness/record_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <iterator>
 
@@ -50,6 +52,25 @@ TEST_F(RecordFileTest, RefusesAPathThatCannotBeWritten) {
 TEST_F(RecordFileTest, CallsAFullDiskTheSurroundingsFault) {
   RecordFile file("/dev/full");
   EXPECT_THROW(file.append("line"), EnvironmentError);
+}
+
+// A disk that fills up in the middle of a line, played by a limit on the size of files.
+TEST_F(RecordFileTest, TakesBackALineThatDidNotFit) {
+  RecordFile file(folder / "r.jsonl");
+  file.append("fits");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit tight{8, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
+
+  EXPECT_THROW(file.append("does not fit"), EnvironmentError);
+
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(content_of(folder / "r.jsonl"), "fits\n");
+  file.append("next");
+  EXPECT_EQ(content_of(folder / "r.jsonl"), "fits\nnext\n");
 }
 
 TEST_F(RecordFileTest, WithoutAPathKeepsNothing) { EXPECT_NO_THROW(RecordFile().append("line")); }

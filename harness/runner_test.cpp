@@ -111,7 +111,7 @@ TEST(Runner, ASkippedCollectiveEndsTheRunAndNamesTheRank) {
                                       if (ranks.rank() == 1) return answer(1);
                                       return sum_of_ranks(ranks, 1);
                                     },
-                                    {.ranks = 4, .deadline = milliseconds(300)});
+                                    {.ranks = 4, .deadline = milliseconds(1500)});
 
   EXPECT_EQ(outcomes.records[0].verdict, Outcome::error);
   EXPECT_NE(outcomes.records[0].message.find("did not arrive: rank 1;"), std::string::npos)
@@ -132,7 +132,7 @@ TEST(Runner, ARankStuckOutsideOfCollectivesIsNamed) {
                 while (ranks.rank() == 1 && !release) std::this_thread::sleep_for(milliseconds(1));
                 return answer(1);
               },
-              {.ranks = 3, .deadline = milliseconds(200), .afterwards = [&] { release = true; }});
+              {.ranks = 3, .deadline = milliseconds(1000), .afterwards = [&] { release = true; }});
 
   EXPECT_EQ(outcomes.records[0].verdict, Outcome::error);
   EXPECT_NE(outcomes.records[0].message.find("did not arrive: rank 1;"), std::string::npos)

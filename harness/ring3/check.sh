@@ -64,6 +64,13 @@ passes() {
   [[ $(ls) == $'err\njunit.xml\nout\nrecords' ]] || die "files that nobody asked for: $(ls)"
 }
 
+brief() {
+  run --gtest_brief
+  expect_code 0
+  expect_count out "RUN" 0
+  expect_in out "alpha                     10       0       0            0        0"
+}
+
 fewer_ranks() {
   ranks=3
   run --records records
@@ -98,7 +105,7 @@ fail_fast() {
 }
 
 skipped_collective() {
-  run --implementation skip --deadline 2 --records records
+  run --implementation skip --deadline 3 --records records
   expect_code 5
   expect_in records '"case":"beta.case4/tp8"'
   expect_in out "did not arrive: rank 5;"
@@ -147,14 +154,14 @@ lost_rank() {
 }
 
 stuck_rank() {
-  run --implementation hang --deadline 1 --records records
+  run --implementation hang --deadline 3 --records records
   expect_code 5
   expect_in out "did not arrive: rank 5;"
   expect_count records '"verdict":"pass"' 14
 }
 
 stuck_rank_0() {
-  run --implementation hang0 --deadline 1 --records records
+  run --implementation hang0 --deadline 3 --records records
   expect_code 5
   expect_in err "did not arrive: rank 0"
   expect_in err "beta.case4/tp8 was running"
@@ -219,7 +226,7 @@ launched() {
   expect_code 2
   run_itself --gtest_filter=nothing
   expect_code 2
-  run_itself --implementation skip --deadline 1
+  run_itself --implementation skip --deadline 3
   expect_code 5
   run_itself --implementation die
   expect_code 6
