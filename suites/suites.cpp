@@ -9,8 +9,9 @@ std::vector<Suite> all_suites(const SuiteOptions& options) {
   if (options.random > 0) return {random_suite(options)};
   if (options.model) return {models_suite(options)};
   const std::vector<MakeSuite> makers = {
-      collectives_suite,   mesh_suite,   invalid_suite, tensor_parallel_suite, sequence_parallel_suite,
-      loss_parallel_suite, volume_suite, memory_suite,  models_suite};
+      collectives_suite,       mesh_suite,          invalid_suite, tensor_parallel_suite,
+      sequence_parallel_suite, loss_parallel_suite, volume_suite,  memory_suite,
+      dropout_suite,           init_suite,          train_suite,   models_suite};
   std::vector<Suite> suites;
   for (const MakeSuite make : makers) suites.push_back(make(options));
   return suites;

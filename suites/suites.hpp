@@ -16,6 +16,9 @@ Suite loss_parallel_suite(const SuiteOptions& options);
 Suite invalid_suite(const SuiteOptions& options);
 Suite volume_suite(const SuiteOptions& options);
 Suite memory_suite(const SuiteOptions& options);
+Suite dropout_suite(const SuiteOptions& options);
+Suite init_suite(const SuiteOptions& options);
+Suite train_suite(const SuiteOptions& options);
 Suite models_suite(const SuiteOptions& options);
 Suite random_suite(const SuiteOptions& options);
 
