@@ -35,14 +35,14 @@ Row collective_row(const CampaignSetting& setting, Communicator& ranks, const Gr
   return row;
 }
 
-// A bare loop of the same collective, as a subject that is interleaved with ours.
-Pair bare_pair(const Pair& ours, CollectiveKind kind, DType dtype, std::int64_t count,
+// A bare loop of the same collective on the same buffers, as a subject that is interleaved with ours.
+Pair bare_pair(const Row& ours, const TimedCollective& timed, CollectiveKind kind,
                const BenchWorld::Bare& bare) {
-  Pair pair{ours.row, {}};
+  Pair pair{ours, {}};
   pair.row.kind = "bare_collective";
   pair.row.implementation = "";
-  pair.subject.name = "bare_" + ours.subject.name;
-  BareLoop loop{kind, dtype, count, ours.subject.slots, 1, 1};
+  pair.subject.name = "bare_" + timed.subject.name;
+  BareLoop loop{kind, timed.in, timed.out, 1, 1};
   pair.subject.own_loop = [loop, bare](int samples, int calls) mutable {
     loop.samples = samples;
     loop.calls = calls;
@@ -80,9 +80,9 @@ std::vector<Row> measure_collectives(const CampaignSetting& setting, Communicato
     for (const CollectiveKind kind : timed_collectives) {
       const std::int64_t count = elements(kind, bytes, dtype, ranks.size());
       Communicator& called = setting.implementation == "reference" ? ranks : *watched;
-      pairs.push_back({collective_row(setting, ranks, facts, kind, count),
-                       collective_subject(called, kind, dtype, count)});
-      if (bare) pairs.push_back(bare_pair(pairs.back(), kind, dtype, count, bare));
+      TimedCollective timed = timed_collective(called, kind, dtype, count);
+      pairs.push_back({collective_row(setting, ranks, facts, kind, count), timed.subject});
+      if (bare) pairs.push_back(bare_pair(pairs.back().row, timed, kind, bare));
     }
     std::vector<Subject> subjects;
     for (const Pair& pair : pairs) subjects.push_back(pair.subject);

@@ -54,7 +54,8 @@ class Buffers {
     }
   }
 
-  int slots() const { return static_cast<int>(in_.size()); }
+  const std::vector<Tensor>& in() const { return in_; }
+  const std::vector<Tensor>& out() const { return out_; }
 
   void poison(int slot) const {
     fill_with(out_[at(slot)], [](std::int64_t) { return std::numeric_limits<double>::quiet_NaN(); });
@@ -97,15 +98,15 @@ std::uint64_t hash_bytes(const Tensor& tensor) {
 
 }  // namespace
 
-Subject collective_subject(Communicator& ranks, CollectiveKind kind, DType dtype, std::int64_t count) {
+TimedCollective timed_collective(Communicator& ranks, CollectiveKind kind, DType dtype, std::int64_t count) {
   const auto buffers = std::make_shared<Buffers>(ranks, kind, dtype, count);
   Subject subject;
   subject.name = fmt::format("collective/{}/{}/{}", tpc::name(kind), tpc::name(dtype), count);
-  subject.slots = buffers->slots();
+  subject.slots = static_cast<int>(buffers->in().size());
   subject.prepare = [buffers](int slot) { buffers->poison(slot); };
   subject.run = [buffers](int slot) { buffers->run(slot); };
   subject.check = [buffers](int slot) { return buffers->check(slot); };
-  return subject;
+  return {std::move(subject), buffers->in(), buffers->out()};
 }
 
 std::vector<std::int64_t> collective_sizes(std::int64_t largest_bytes) {

@@ -16,7 +16,12 @@ inline constexpr CollectiveKind timed_collectives[] = {CollectiveKind::all_reduc
 // element, so that the answer is the same in any order of summing and every element of it is checked; outputs
 // hold NaN before. `count`: elements of the full tensor; a multiple of the ranks where the call cuts it.
 // Borrows ranks.
-Subject collective_subject(Communicator& ranks, CollectiveKind kind, DType dtype, std::int64_t count);
+struct TimedCollective {
+  Subject subject;
+  std::vector<Tensor> in;  // by slot
+  std::vector<Tensor> out;
+};
+TimedCollective timed_collective(Communicator& ranks, CollectiveKind kind, DType dtype, std::int64_t count);
 
 // Payload sizes that are timed: powers of four from 8 bytes, and the largest.
 std::vector<std::int64_t> collective_sizes(std::int64_t largest_bytes);

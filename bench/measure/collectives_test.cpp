@@ -16,7 +16,7 @@ TEST(Collectives, EveryResultIsChecked) {
     on_local_ranks(size, [](const CommunicatorPtr& ranks) {
       for (const CollectiveKind kind : timed_collectives)
         for (const DType dtype : {DType::f32, DType::bf16}) {
-          const Subject subject = collective_subject(*ranks, kind, dtype, 12);
+          const Subject subject = timed_collective(*ranks, kind, dtype, 12).subject;
           EXPECT_EQ(measure(*ranks, {subject}, quick, plain_loop()).front().wrong, "") << subject.name;
         }
     });
@@ -25,7 +25,7 @@ TEST(Collectives, EveryResultIsChecked) {
 TEST(Collectives, WhatWasNotWrittenIsNoticed) {
   on_local_ranks(2, [](const CommunicatorPtr& ranks) {
     for (const CollectiveKind kind : timed_collectives) {
-      const Subject subject = collective_subject(*ranks, kind, DType::f32, 4);
+      const Subject subject = timed_collective(*ranks, kind, DType::f32, 4).subject;
       subject.prepare(0);
       EXPECT_NE(subject.check(0).find("element 0 is nan"), std::string::npos) << subject.check(0);
       subject.run(0);
@@ -37,7 +37,7 @@ TEST(Collectives, WhatWasNotWrittenIsNoticed) {
 
 TEST(Collectives, AnUnevenShardIsRefused) {
   on_local_ranks(2, [](const CommunicatorPtr& ranks) {
-    EXPECT_THROW(collective_subject(*ranks, CollectiveKind::all_gather, DType::f32, 3), ContractError);
+    EXPECT_THROW(timed_collective(*ranks, CollectiveKind::all_gather, DType::f32, 3), ContractError);
   });
 }
 

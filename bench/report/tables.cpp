@@ -2,6 +2,7 @@
 #include "bench/report/tables.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "bench/report/units.hpp"
 
@@ -96,13 +97,34 @@ TextTable model_table(const Results& results) {
   return table;
 }
 
+namespace {
+
+// How ours compare with the bare loops that were interleaved with them.
+std::string beside_bare(const std::vector<const Row*>& rows) {
+  constexpr double share = 0.05;
+  constexpr double moment = 1e-6;
+  std::vector<double> beyond;
+  int alike = 0;
+  for (const Row* row : rows) {
+    const auto found = row->figures.find("beyond_bare_share");
+    if (found == row->figures.end()) continue;
+    beyond.push_back(std::abs(found->second));
+    alike += beyond.back() <= share || std::abs(row->figures.at("beyond_bare_s")) <= moment ? 1 : 0;
+  }
+  if (beyond.empty()) return "";
+  return fmt::format("{} of {} within 5 % or 1 µs of the bare loop; median difference {}. ", alike,
+                     beyond.size(), percent(median(beyond)));
+}
+
+}  // namespace
+
 TextTable collective_table(const Results& results) {
   const auto rows = rows_of(results, "collective");
   TextTable table{"Collectives",
                   {"collective", "T", "payload", "transport", "time [p5 - p95]", "bus GB/s", "bare MPI",
                    "beyond it", "result"},
                   {},
-                  note_for(rows)};
+                  beside_bare(rows) + note_for(rows)};
   for (const Row* row : rows)
     table.rows.push_back({row->op, degree(*row), bytes_text(static_cast<double>(row->payload_bytes)),
                           row->transport, band(*row), figure_text(*row, "bus_bandwidth_gb_per_s", plain),

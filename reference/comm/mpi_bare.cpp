@@ -8,7 +8,6 @@ namespace tpc {
 
 struct BareMpi::State {
   MPI_Comm comm = MPI_COMM_NULL;
-  int ranks = 1;
 };
 
 BareMpi::BareMpi(int ranks) : state_(std::make_unique<State>()) {
@@ -16,7 +15,6 @@ BareMpi::BareMpi(int ranks) : state_(std::make_unique<State>()) {
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &state_->comm),
             "MPI_Comm_split");
-  state_->ranks = ranks;
 }
 
 BareMpi::~BareMpi() {
@@ -25,23 +23,21 @@ BareMpi::~BareMpi() {
 
 std::vector<double> BareMpi::seconds(const BareLoop& loop) const {
   const MPI_Comm comm = state_->comm;
-  const auto slots = static_cast<std::size_t>(loop.slots);
-  const std::size_t stride = static_cast<std::size_t>(loop.count) * size_of(loop.dtype);
-  std::vector<char> in(stride * slots, 1);
-  std::vector<char> out(stride * slots, 2);
-  const int count = mpi_count(loop.count);
-  const int shard = count / state_->ranks;
-  const MPI_Datatype type = mpi_type(loop.dtype);
-  const MPI_Op sum = mpi_op(loop.dtype, ReduceOp::sum);
+  const std::size_t slots = loop.in.size();
+  const MPI_Datatype type = mpi_type(loop.in.front().dtype());
+  const MPI_Op sum = mpi_op(loop.in.front().dtype(), ReduceOp::sum);
+  const int in_count = mpi_count(loop.in.front().count());
+  const int out_count = mpi_count(loop.out.front().count());
   std::size_t turn = 0;
   const auto call = [&] {
-    char* from = in.data() + turn * stride;
-    char* to = out.data() + turn * stride;
+    const void* from = loop.in[turn].raw();
+    void* to = loop.out[turn].raw();
     turn = turn + 1 == slots ? 0 : turn + 1;
-    if (loop.kind == CollectiveKind::all_reduce) MPI_Allreduce(from, to, count, type, sum, comm);
-    if (loop.kind == CollectiveKind::all_gather) MPI_Allgather(from, shard, type, to, shard, type, comm);
+    if (loop.kind == CollectiveKind::all_reduce) MPI_Allreduce(from, to, in_count, type, sum, comm);
+    if (loop.kind == CollectiveKind::all_gather)
+      MPI_Allgather(from, in_count, type, to, in_count, type, comm);
     if (loop.kind == CollectiveKind::reduce_scatter)
-      MPI_Reduce_scatter_block(from, to, shard, type, sum, comm);
+      MPI_Reduce_scatter_block(from, to, out_count, type, sum, comm);
   };
   for (std::size_t warm_up = 0; warm_up < slots; ++warm_up) call();
   std::vector<double> seconds;

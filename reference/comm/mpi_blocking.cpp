@@ -18,6 +18,22 @@ int blocking_rank_in(MPI_Comm comm) {
   return rank;
 }
 
+// Messages are the exception that must not block at once: two ranks may send to each other first.
+class MessagesInFlight : public Pending::Operation {
+ public:
+  MessagesInFlight(std::vector<MPI_Request> requests, std::vector<Tensor> buffers)
+      : requests_(std::move(requests)), buffers_(std::move(buffers)) {}
+  void wait() override {
+    check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+              "MPI_Waitall");
+  }
+  void abandon() override { MPI_Abort(MPI_COMM_WORLD, 1); }
+
+ private:
+  std::vector<MPI_Request> requests_;
+  std::vector<Tensor> buffers_;
+};
+
 class BlockingMpiCommunicator : public FamilyCommunicator {
  public:
   // Takes over `comm`; `in_root` are its ranks in the family's root.
@@ -95,22 +111,21 @@ class BlockingMpiCommunicator : public FamilyCommunicator {
     return {};
   }
 
-  // All at once, since two ranks may send to each other first.
   Pending begin_messages(std::span<const Message> messages) override {
     constexpr int tag = 1;
     std::vector<MPI_Request> requests;
+    std::vector<Tensor> buffers;
     for (const auto& [way, peer, tensor] : messages) {
       const int count = mpi_count(tensor.count());
+      const MPI_Datatype type = mpi_type(tensor.dtype());
       MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
-      const bool send = way == Message::Way::send;
-      check_mpi(
-          send ? MPI_Isend(tensor.raw(), count, mpi_type(tensor.dtype()), peer, tag, handle_.get(), &request)
-               : MPI_Irecv(tensor.raw(), count, mpi_type(tensor.dtype()), peer, tag, handle_.get(), &request),
-          send ? "MPI_Isend" : "MPI_Irecv");
+      buffers.push_back(tensor);
+      if (way == Message::Way::send)
+        check_mpi(MPI_Isend(tensor.raw(), count, type, peer, tag, handle_.get(), &request), "MPI_Isend");
+      else
+        check_mpi(MPI_Irecv(tensor.raw(), count, type, peer, tag, handle_.get(), &request), "MPI_Irecv");
     }
-    check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-              "MPI_Waitall");
-    return {};
+    return Pending(std::make_unique<MessagesInFlight>(std::move(requests), std::move(buffers)));
   }
 
  private:

@@ -24,9 +24,8 @@ void rest_until_all_arrive(std::chrono::milliseconds nap);
 // `ranks`, the first so many of the world, of the mean time of `calls` calls. Those ranks call it together.
 struct BareLoop {
   CollectiveKind kind = CollectiveKind::all_reduce;
-  DType dtype = DType::f32;
-  std::int64_t count = 0;  // elements of the full tensor
-  int slots = 1;           // buffers that the calls take in turn
+  std::vector<Tensor> in;  // sets of buffers that the calls take in turn
+  std::vector<Tensor> out;
   int samples = 1;
   int calls = 1;
 };
