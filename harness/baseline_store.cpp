@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "harness/baseline_store_cost.hpp"
+#include "harness/baseline_store_exchange.hpp"
 #include "harness/baseline_store_file.hpp"
 #include "harness/baseline_store_solve.hpp"
-#include "harness/compare_exchange.hpp"
-#include "harness/wire.hpp"
 
 namespace tpc {
 
@@ -61,65 +59,6 @@ std::string label(const Problem& problem) {
   return problem.kind == Problem::Kind::operation ? std::string(name(problem.operation)) : "a collective";
 }
 
-// What one rank says of a problem that it solved.
-struct Report {
-  std::uint64_t problem = 0;
-  std::string defect;
-  std::string exact_defect;
-};
-
-std::string pack_reports(const std::vector<Report>& reports) {
-  Packer packer;
-  packer.put_all(reports, [](Packer& p, const Report& report) {
-    p.put(report.problem).put(std::string_view(report.defect)).put(std::string_view(report.exact_defect));
-  });
-  return packer.bytes();
-}
-
-Report unpack_report(Unpacker& unpacker) {
-  Report report;
-  report.problem = unpacker.get<std::uint64_t>();
-  report.defect = unpacker.text();
-  report.exact_defect = unpacker.text();
-  return report;
-}
-
-// Collective: all throw where one is in trouble.
-void agree(Communicator& ranks, const std::string& trouble) {
-  const std::vector<std::string> said = gather_bytes(ranks, trouble);
-  for (std::size_t r = 0; r < said.size(); ++r)
-    if (!said[r].empty())
-      throw EnvironmentError(fmt::format("rank {} has no access to the baselines", r), said[r],
-                             "all ranks must be on one host and of one user");
-}
-
-// Collective. The folder in which the ranks meet: rank 0 makes it and tells the others where it is and how
-// much fits. The first step waits until all ranks have dropped what they no longer want.
-struct Venue {
-  std::optional<PrivateFolder> own;
-  std::filesystem::path folder;
-  std::uint64_t free = 0;
-
-  explicit Venue(Communicator& ranks) {
-    agree(ranks, "");
-    std::string trouble;
-    Packer place;
-    if (ranks.rank() == 0) {
-      try {
-        own.emplace();
-        place.put(std::string_view(own->path().string())).put(free_bytes(own->path()));
-      } catch (const std::exception& error) {
-        trouble = error.what();
-      }
-    }
-    agree(ranks, trouble);
-    const std::string said = gather_bytes(ranks, place.bytes())[0];
-    Unpacker unpacker(said);
-    folder = unpacker.text();
-    free = unpacker.get<std::uint64_t>();
-  }
-};
-
 }  // namespace
 
 struct BaselineStore::State {
@@ -134,9 +73,10 @@ struct BaselineStore::State {
   }
   void drop(const std::vector<Wanted>& wanted);
   std::vector<Wanted> choose(const std::vector<Wanted>& wanted, std::uint64_t free) const;
-  std::vector<Report> solve_mine(const std::vector<Wanted>& chosen, const std::filesystem::path& folder,
-                                 Implementation& implementation) const;
-  void map(const std::vector<Wanted>& chosen, const std::vector<Report>& reports,
+  std::vector<BaselineReport> solve_mine(const std::vector<Wanted>& chosen,
+                                         const std::filesystem::path& folder,
+                                         Implementation& implementation) const;
+  void map(const std::vector<Wanted>& chosen, const std::vector<BaselineReport>& reports,
            const std::filesystem::path& folder);
 };
 
@@ -180,14 +120,14 @@ std::vector<Wanted> BaselineStore::State::choose(const std::vector<Wanted>& want
   return chosen;
 }
 
-std::vector<Report> BaselineStore::State::solve_mine(const std::vector<Wanted>& chosen,
-                                                     const std::filesystem::path& folder,
-                                                     Implementation& implementation) const {
+std::vector<BaselineReport> BaselineStore::State::solve_mine(const std::vector<Wanted>& chosen,
+                                                             const std::filesystem::path& folder,
+                                                             Implementation& implementation) const {
   std::vector<BaselineCost> costs;
   costs.reserve(chosen.size());
   for (const Wanted& w : chosen) costs.push_back(baseline_cost(*w.problem));
   const std::vector<int> owners = deal(costs, ranks->size());
-  std::vector<Report> reports;
+  std::vector<BaselineReport> reports;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (owners[i] != ranks->rank()) continue;
     SolvedProblem solved = solve_problem(*chosen[i].problem, chosen[i].needs, implementation);
@@ -203,9 +143,9 @@ std::vector<Report> BaselineStore::State::solve_mine(const std::vector<Wanted>& 
   return reports;
 }
 
-void BaselineStore::State::map(const std::vector<Wanted>& chosen, const std::vector<Report>& reports,
+void BaselineStore::State::map(const std::vector<Wanted>& chosen, const std::vector<BaselineReport>& reports,
                                const std::filesystem::path& folder) {
-  for (const Report& report : reports) {
+  for (const BaselineReport& report : reports) {
     const Wanted& w = chosen[report.problem];
     Stored& entry = stored[w.key];
     entry.defect = report.defect;
@@ -233,21 +173,17 @@ void BaselineStore::prepare(std::span<const Case* const> wanted, Implementation&
                   [&](const Wanted& w) { return state.stored.contains(w.key); }))
     return;
 
-  const Venue venue(*state.ranks);
-  const std::vector<Wanted> chosen = state.choose(problems, venue.free);
-  const std::vector<Report> mine = state.solve_mine(chosen, venue.folder, implementation);
-  std::vector<Report> reports;
-  for (const std::string& bytes : gather_bytes(*state.ranks, pack_reports(mine))) {
-    Unpacker of_rank(bytes);
-    for (Report& report : of_rank.all<Report>(unpack_report)) reports.push_back(std::move(report));
-  }
+  const BaselineVenue venue(*state.ranks);
+  const std::vector<Wanted> chosen = state.choose(problems, venue.free_bytes());
+  const std::vector<BaselineReport> mine = state.solve_mine(chosen, venue.folder(), implementation);
+  const std::vector<BaselineReport> reports = exchange_reports(*state.ranks, mine);
   std::string trouble;
   try {
-    state.map(chosen, reports, venue.folder);
+    state.map(chosen, reports, venue.folder());
   } catch (const std::exception& error) {
     trouble = error.what();
   }
-  agree(*state.ranks, trouble);  // from here on nobody needs the names of the files
+  agree_on_trouble(*state.ranks, trouble);  // from here on nobody needs the names of the files
 }
 
 bool BaselineStore::has(const Case& c) const {

@@ -21,9 +21,9 @@ namespace {
 
 using Kind = Generator::Kind;
 
-// How often inputs are moved to estimate e_p. The gradients of a few tokens have few independent roundings: two
-// estimates of such a tensor can both be small by luck, eight cannot (seen: a q.weight gradient of twelve tokens whose
-// error was eleven times both). Large problems have many, and each round costs a solution.
+// How often inputs are moved to estimate e_p. The gradients of a few tokens have few independent roundings:
+// two estimates of such a tensor can both be small by luck, eight cannot (seen: a q.weight gradient of twelve
+// tokens whose error was eleven times both). Large problems have many, and each round costs a solution.
 std::uint64_t perturbations_of(const Problem& problem) {
   std::int64_t elements = 0;
   for (const InputSpec& input : problem.inputs) elements += element_count(input.shape);

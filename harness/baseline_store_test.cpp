@@ -12,9 +12,6 @@
 #include <functional>
 #include <thread>
 
-#include "harness/baseline_store_account.hpp"
-#include "harness/baseline_store_cost.hpp"
-#include "harness/baseline_store_file.hpp"
 #include "harness/inputs.hpp"
 #include "harness/problem_inputs.hpp"
 #include "harness/tiers.hpp"
@@ -311,89 +308,6 @@ TEST(BaselineStore, RefusalsNeedNoAnswers) {
     EXPECT_EQ(store.defect(refusal), "");
     EXPECT_TRUE(store.expected(refusal).empty());
   });
-}
-
-TEST(PrivateFolder, IsPrivateAndGoesAway) {
-  fs::path path;
-  {
-    const PrivateFolder folder;
-    path = folder.path();
-    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
-    const PrivateFolder other;
-    EXPECT_TRUE(fs::exists(path)) << "a folder in use is left alone";
-    EXPECT_GT(free_bytes(path), 0U);
-  }
-  EXPECT_FALSE(fs::exists(path));
-}
-
-TEST(PrivateFolder, RemovesWhatKilledProcessesLeft) {
-  const fs::path left = fmt::format("/dev/shm/tp_conformance.{}.999999999.leftov", ::getuid());
-  fs::create_directory(left);
-  std::ofstream(left / "lock");
-  std::ofstream(left / "0") << "answers";
-  const PrivateFolder folder;
-  EXPECT_FALSE(fs::exists(left));
-}
-
-TEST(AnswersFile, ReadsBackWhatWasWritten) {
-  const PrivateFolder folder;
-  OwnedTensors answers;
-  answers["y"].values = {1, 2.5, -3};
-  answers["y"].expected = {{3, 1}, nullptr, 4, 5, 6, 7, 8};
-  answers["empty"].expected.shape = {0, 7};
-  answers["loss"].values = {9};
-  write_answers(folder.path() / "0", answers);
-
-  const MappedAnswers mapped(folder.path() / "0");
-
-  const Expected& y = mapped.tensors().at("y");
-  EXPECT_EQ(y.shape, (Shape{3, 1}));
-  EXPECT_EQ(std::vector<double>(y.values, y.values + 3), (std::vector<double>{1, 2.5, -3}));
-  EXPECT_EQ(std::vector<double>({y.norm, y.scale_norm, y.scale_max, y.perturbed, y.single}),
-            (std::vector<double>{4, 5, 6, 7, 8}));
-  EXPECT_EQ(mapped.tensors().at("loss").values[0], 9);
-  EXPECT_EQ(mapped.tensors().size(), 3U);
-  EXPECT_THROW(MappedAnswers(folder.path() / "1"), EnvironmentError);
-  EXPECT_THROW(write_answers(folder.path() / "no" / "0", answers), EnvironmentError);
-}
-
-TEST(Deal, TheDearestFirst) {
-  std::vector<BaselineCost> costs(5);
-  const std::vector<double> operations = {1, 9, 2, 5, 4};
-  for (std::size_t i = 0; i < 5; ++i) costs[i].operations = operations[i];
-  EXPECT_EQ(deal(costs, 2), (std::vector<int>{1, 0, 0, 1, 1}));
-  EXPECT_EQ(deal(costs, 1), std::vector<int>(5, 0));
-}
-
-TEST(Deal, BytesCountAsManyProblemsAtOnceAsThereAreRanks) {
-  const std::vector<BaselineCost> costs = {{10, 100, 0}, {20, 300, 0}, {30, 200, 0}};
-  EXPECT_EQ(bytes_while_solving(costs, 1), 360U);
-  EXPECT_EQ(bytes_while_solving(costs, 2), 560U);
-  EXPECT_EQ(bytes_while_solving(costs, 8), 660U);
-}
-
-TEST(Account, SumsOfCollectives) {
-  Problem problem;
-  problem.kind = Problem::Kind::collective;
-  problem.dtype = DType::bf16;
-  problem.inputs = {{"in", {3, 4}, {Generator::Kind::constant, 96}}};
-  EXPECT_EQ(collective_account(problem)[0].quanta, 9) << "three times three units of 32";
-  problem.inputs[0].generator = {Generator::Kind::integers, 90, 100};
-  EXPECT_NE(beyond_exact_range(DType::bf16, collective_account(problem)), "");
-  EXPECT_EQ(beyond_exact_range(DType::f32, collective_account(problem)), "");
-  problem.collective.op = ReduceOp::max;
-  EXPECT_TRUE(collective_account(problem).empty());
-  problem.collective.op = ReduceOp::product;
-  problem.inputs[0].generator = {Generator::Kind::constant, 7};
-  EXPECT_EQ(collective_account(problem)[0].quanta, 343);
-}
-
-TEST(Account, StatisticsStayInF32) {
-  EXPECT_EQ(beyond_exact_range(DType::bf16, {{"statistics.loss", 1000}}), "");
-  EXPECT_NE(beyond_exact_range(DType::bf16, {{"y", 1000}}), "");
-  EXPECT_NE(beyond_exact_range(DType::bf16, {{"statistics.loss", 0x1p25}}), "");
-  EXPECT_NE(beyond_exact_range(DType::f64, {{"y", HUGE_VAL}}), "");
-  EXPECT_NE(beyond_exact_range(DType::f64, {{"y", NAN}}), "");
 }
 
 }  // namespace
