@@ -131,23 +131,22 @@ Record Runner::run(const Case& c) {
 }
 
 Ruling Runner::rule_on(const Case& c) {
-  if (c.expectation == Expectation::answers && !oracle_.has(c)) {
-    const Ruling prepared = prepare(c);
-    if (!prepared.go_on) return prepared;
-  }
-  if (const std::string defect = oracle_.has(c) ? oracle_.defect(c) : ""; !defect.empty()) {
-    Ruling ruling;
-    ruling.message = "the case cannot be judged: " + defect;
-    return ruling;
+  const bool refusal_is_due = c.expectation == Expectation::refusal;
+  if (!refusal_is_due) {
+    Ruling ready = make_ready(c);
+    if (!ready.go_on) return ready;
   }
   Response response;
   const Clock::time_point started = Clock::now();
   Ruling ruling = ask(c, response);
   if (!ruling.go_on) return ruling;
-  if (!oracle_.has(
-          c)) {  // a configuration that should have been refused may be answered if the answer is right
-    const Ruling prepared = prepare(c);
-    if (!prepared.go_on) return prepared;
+  if (refusal_is_due) {  // what should have been refused may be answered, if the answer is right
+    Ruling ready = make_ready(c);
+    if (!ready.go_on) {
+      if (!ready.stop) ready.verdict = Outcome::fail;
+      ready.message = "not refused; " + ready.message;
+      return ready;
+    }
   }
   ruling = compare_with_baseline(c, response);
   if (c.account) ruling.volume = phase_volumes(*c.account, response);
@@ -177,11 +176,32 @@ std::vector<const Case*> Runner::wanted_from(const Case& c) const {
   return wanted;
 }
 
+// Goes on where there is a baseline to judge by.
+Ruling Runner::make_ready(const Case& c) {
+  if (!oracle_.has(c)) {
+    Ruling prepared = prepare(c);
+    if (!prepared.go_on) return prepared;
+  }
+  const std::string defect = oracle_.defect(c);
+  Ruling ruling;
+  ruling.go_on = defect.empty();
+  if (!ruling.go_on) ruling.message = "the case cannot be judged: " + defect;
+  return ruling;
+}
+
+// Rank 0 speaks for a rank that does not arrive, and its own watchdog for itself; those of the other ranks
+// are for the case that nobody does.
+void Runner::arm(Clock::time_point started, milliseconds limit) const {
+  if (options_.watchdog == nullptr) return;
+  const int patience = agreement_.ranks().rank() == 0 ? 2 : 6;
+  options_.watchdog->arm(started + limit + patience * grace());
+}
+
 Ruling Runner::prepare(const Case& c) {
   const auto limit = options_.deadline * (steps_per_problem * static_cast<int>(problems_ahead_per_rank));
   const Clock::time_point started = Clock::now();
   const std::vector<const Case*> wanted = wanted_from(c);
-  if (options_.watchdog != nullptr) options_.watchdog->arm(started + limit + 2 * grace());
+  arm(started, limit);
   const RankReport mine = attempt(nullptr, [&](RankReport& report) {
     oracle_.prepare(wanted, implementation_, started + limit);
     report.how = How::prepared;
@@ -191,7 +211,7 @@ Ruling Runner::prepare(const Case& c) {
 
 Ruling Runner::ask(const Case& c, Response& response) {
   const Clock::time_point started = Clock::now();
-  if (options_.watchdog != nullptr) options_.watchdog->arm(started + options_.deadline + 2 * grace());
+  arm(started, options_.deadline);
   cases_->set_deadline(started + options_.deadline);
   CaseCalls calls(cases_->log());
   RankReport mine = attempt(cases_.get(), [&](RankReport& report) {
@@ -209,7 +229,7 @@ Ruling Runner::ask(const Case& c, Response& response) {
 
 Ruling Runner::compare_with_baseline(const Case& c, const Response& response) {
   const Clock::time_point started = Clock::now();
-  if (options_.watchdog != nullptr) options_.watchdog->arm(started + options_.deadline + 2 * grace());
+  arm(started, options_.deadline);
   judges_->set_deadline(started + options_.deadline);
   CaseCalls calls(judges_->log());
   RankReport mine = attempt(judges_.get(), [&](RankReport& report) {

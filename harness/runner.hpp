@@ -57,6 +57,7 @@ class Runner {
   using Rule = std::function<Ruling(const RankReports&)>;
 
   Ruling rule_on(const Case& c);
+  Ruling make_ready(const Case& c);
   Ruling prepare(const Case& c);
   std::vector<const Case*> wanted_from(const Case& c) const;
   Ruling ask(const Case& c, Response& response);
@@ -65,6 +66,7 @@ class Runner {
   Ruling agree(const RankReport& mine, const Rule& rule, Clock::time_point started,
                std::chrono::milliseconds limit);
   void make_families();
+  void arm(Clock::time_point started, std::chrono::milliseconds limit) const;
   std::chrono::milliseconds grace() const;
 
   Implementation& implementation_;

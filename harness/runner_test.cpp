@@ -161,6 +161,20 @@ TEST(Runner, ARefusalThatIsDuePassesAndARightAnswerInsteadToo) {
   EXPECT_EQ(outcomes.records[2].verdict, Outcome::fail);
 }
 
+TEST(Runner, AnAnswerToWhatHasNoBaselineFailsInsteadOfARefusal) {
+  Case nonsense = fake_case("defect", 2, 1);
+  nonsense.expectation = Expectation::refusal;
+  Case again = nonsense;
+  const Outcomes outcomes = run_all({nonsense, again, fake_case("good", 2, 2)},
+                                    [](const Request&, Communicator&) { return answer(1); }, {});
+
+  for (const std::size_t i : {0U, 1U}) {
+    EXPECT_EQ(outcomes.records[i].verdict, Outcome::fail);
+    EXPECT_NE(outcomes.records[i].message.find("not refused; "), std::string::npos);
+  }
+  EXPECT_EQ(outcomes.records[2].verdict, Outcome::pass);
+}
+
 TEST(Runner, AFailureWhilePreparingEndsTheRunWithItsCode) {
   const Outcomes outcomes = run_all(
       {fake_case("one", 2), fake_case("two", 2)}, [](const Request&, Communicator&) { return answer(1); },

@@ -163,6 +163,7 @@ stuck_rank() {
 stuck_rank_0() {
   run --implementation hang0 --deadline 3 --records records
   expect_code 5
+  expect_count err "did not arrive: " 1
   expect_in err "did not arrive: rank 0"
   expect_in err "beta.case4/tp8 was running"
   expect_count records '"verdict":"pass"' 14
@@ -193,6 +194,19 @@ full_disk() {
   run --records /dev/full
   expect_code 3
   expect_in err "cannot write /dev/full: No space left on device"
+}
+
+# The provenance and some records fit, the rest does not.
+disk_that_fills_up() {
+  head -c $((16 * 1024 * 1024 - 2500)) /dev/zero | tr '\0' '\n' >records
+  (ulimit -f $((16 * 1024)) && run --records "$PWD/records" && echo "$code" >code)
+  code=$(<code)
+  expect_code 3
+  expect_in err "cannot write $PWD/records: File too large"
+  [[ $(tail -c 1 records | od -An -c | tr -d ' ') == '\n' ]] || die "the last record is cut short"
+  sed -i '/^$/d' records
+  expect_count records '"kind":"provenance"' 1
+  expect_count records '"kind":"summary"' 0
 }
 
 rank_0_rules() {
@@ -277,6 +291,19 @@ interrupted_mpirun() {
   kill -TERM "$pid"
   wait "$pid"
   expect_in err "tp_conformance: interrupted; beta.case4/tp8 was running"
+  expect_count records '"kind":"case"' 15
+}
+
+# Nobody is left to end the ranks but themselves.
+killed_mpirun() {
+  start_slowly mpirun --oversubscribe -np "$ranks" "$program"
+  kill -KILL "$pid"
+  wait "$pid" 2>/dev/null
+  local tries=0
+  while pgrep -f "^$program" >/dev/null; do
+    ((++tries < 300)) || die "ranks outlived mpirun"
+    sleep 0.1
+  done
   expect_count records '"kind":"case"' 15
 }
 
