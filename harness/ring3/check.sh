@@ -203,6 +203,7 @@ disk_that_fills_up() {
   code=$(<code)
   expect_code 3
   expect_in err "cannot write $PWD/records: File too large"
+  expect_count out "TP_CONFORMANCE" 0
   [[ $(tail -c 1 records | od -An -c | tr -d ' ') == '\n' ]] || die "the last record is cut short"
   sed -i '/^$/d' records
   expect_count records '"kind":"provenance"' 1
