@@ -52,7 +52,7 @@ class OffBy : public Implementation {
   std::string name() const override { return "off"; }
   Response run(const Request& request, const CommunicatorPtr& ranks) override {
     ++runs;
-    ranks_seen = std::max(ranks_seen.load(), ranks->size());
+    ranks_seen = std::max({ranks_seen.load(), ranks->size(), request.mesh.ranks()});
     if (throws) throw std::runtime_error("no");
     baseline::Inputs inputs;
     for (const InputSpec& input : request.problem.inputs)
@@ -220,7 +220,7 @@ TEST(BaselineStore, TheBudgetBoundsHowMany) {
   const std::vector<const Case*> wanted = {&one, &two};
   const std::vector<const Case*> reversed = {&two, &one};
   const std::uint64_t each = BaselineStore::bytes_needed(one.request.problem);
-  on_ranks(2, each + each / 2, [&](BaselineStore& store, int) {
+  on_ranks(2, each + each / 8, [&](BaselineStore& store, int) {
     store.prepare(wanted, implementation);
     EXPECT_TRUE(store.has(one));
     EXPECT_FALSE(store.has(two));
