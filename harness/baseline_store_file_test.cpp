@@ -28,7 +28,7 @@ TEST(PrivateFolder, IsPrivateAndGoesAway) {
 TEST(PrivateFolder, RemovesWhatKilledProcessesLeft) {
   const fs::path left = fmt::format("/dev/shm/tp_conformance.{}.999999999.leftov", ::getuid());
   fs::create_directory(left);
-  std::ofstream(left / "lock");
+  std::ofstream(left / "lock") << "";
   std::ofstream(left / "0") << "answers";
   const PrivateFolder folder;
   EXPECT_FALSE(fs::exists(left));
