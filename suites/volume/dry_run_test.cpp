@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "harness/account.hpp"
 #include "harness/data_path.hpp"
 #include "harness/problem_inputs.hpp"
@@ -73,6 +75,44 @@ TEST(Profiles, AreWhatEveryRankSends) {
       }
       EXPECT_EQ(account_defect(account, dry_run(c.request, rank)), "") << c.name << " rank " << rank;
     }
+}
+
+// The variants' sizes, made to split over sixteen ranks.
+std::vector<Variant> variants_for_sixteen() {
+  std::vector<Variant> all;
+  for (const auto& variants : {plain_variants(), further_variants(), loss_variants()})
+    for (Variant v : variants) {
+      if (v.config.kv_heads == v.config.heads) v.config.kv_heads = 48;
+      v.config.heads = 48;
+      v.config.positions = v.config.positions == 0 ? 0 : 64;
+      v.sequence = 48;
+      v.config.vocab = v.sharding.padded_vocab == 0 ? 112 : 100;
+      v.sharding.padded_vocab = v.sharding.padded_vocab == 0 ? 0 : 112;
+      all.push_back(std::move(v));
+    }
+  return all;
+}
+
+TEST(Profiles, HoldOnSixteenRanks) {
+  std::map<Operation, int> judged;
+  for (const Variant& v : variants_for_sixteen())
+    for (const SequenceParallel mode : v.modes) {
+      Request request;
+      request.problem = problem_of(v, Tier::f64, DType::f64, 1);
+      request.sharding = v.sharding;
+      request.sharding.sequence_parallel = mode;
+      request.mesh = {{16}, {"tp"}};
+      const Account account{profile_name(request.sharding), volume_profile(request), {}, {}};
+      try {
+        for (const int rank : {0, 7, 15})
+          EXPECT_EQ(account_defect(account, dry_run(request, rank)), "") << v.tag << " " << v.suffix;
+        ++judged[v.operation];
+      } catch (const Refusal&) {  // 3 or 6 kv heads, and hidden sizes that 16 does not divide
+      }
+    }
+  for (const auto operation : {Operation::vocab_embedding, Operation::vocab_cross_entropy,
+                               Operation::attention, Operation::transformer_layer, Operation::model})
+    EXPECT_GE(judged[operation], 4) << name(operation);
 }
 
 // The example that everybody quotes: batch 8, sequence 2048, hidden 8192, bf16, 80 blocks.
