@@ -36,8 +36,9 @@ struct Comparison {
   double worst_ratio =
       0;  // error in units of what the tier allows; above 1 fails. 0 or infinity in the exact tier
   std::string worst_tensor;
-  std::string message;  // of a failure: rank, mesh coordinates, tensor, global index, expected, got, bound
-  std::string note = {};  // what was measured besides
+  std::string message;     // of a failure: rank, mesh coordinates, tensor, global index, expected, got, bound
+  std::string note = {};   // what was measured besides
+  std::int64_t tests = 0;  // of statistics among it, each of which may raise a false alarm
 };
 
 // Collective over the mesh; every rank gets the same answer. Checks that the placements of all ranks together

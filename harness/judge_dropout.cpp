@@ -74,6 +74,13 @@ std::string difference(const SiteAnswers& site, DType dtype, const std::string& 
 // What a rank sees alone: that it answered, the scale, and that masks are drawn once.
 std::string defect_here(const Problem& problem, const std::vector<MaskSpec>& masks,
                         const std::vector<LocalTensor>& got) {
+  for (const LocalTensor& local : got) {
+    const bool known = local.name == seeds_tensor || local.name == positions_tensor ||
+                       std::any_of(masks.begin(), masks.end(), [&](const MaskSpec& mask) {
+                         return local.name.ends_with("." + mask.name);
+                       });
+    if (!known) return fmt::format("{}: nobody asked for this tensor", local.name);
+  }
   for (const MaskSpec& mask : masks) {
     const SiteAnswers site{mask, got};
     for (const char* action : {"forward", "backward", "recomputed", "next", "resumed"}) {
@@ -88,13 +95,6 @@ std::string defect_here(const Problem& problem, const std::vector<MaskSpec>& mas
       const std::string defect = difference(site, problem.dtype, action, first);
       if (!defect.empty()) return defect;
     }
-  }
-  for (const LocalTensor& local : got) {
-    const bool known = local.name == seeds_tensor || local.name == positions_tensor ||
-                       std::any_of(masks.begin(), masks.end(), [&](const MaskSpec& mask) {
-                         return local.name.ends_with("." + mask.name);
-                       });
-    if (!known) return fmt::format("{}: nobody asked for this tensor", local.name);
   }
   return {};
 }
@@ -163,6 +163,7 @@ class DropoutJudge {
     Comparison comparison;
     comparison.worst_ratio = findings.largest_z / 6;
     comparison.note = summary_of(findings);
+    comparison.tests = findings.tests;
     if (!findings.alarm.empty()) {
       comparison.verdict = Verdict::fail;
       comparison.worst_ratio = infinity;

@@ -60,6 +60,7 @@ class InitJudge {
     for (std::size_t i = 0; i < specs_.size() && defect_.empty(); ++i) judge_against_others(i);
     Comparison comparison;
     comparison.worst_ratio = largest_z_ / alarm_z;
+    comparison.tests = tests_;
     comparison.note = fmt::format("{} tests, {:.1e} false alarms expected, largest z {:.2f}", tests_,
                                   expected_false_alarms(static_cast<double>(tests_)), largest_z_);
     if (defect_.empty()) return comparison;

@@ -109,6 +109,7 @@ Comparison judge_with_masks(const Case& c, const std::vector<LocalTensor>& got,
     comparison = compare(c, got, prepared, ranks);
   }
   comparison.note = summary_of(findings);
+  comparison.tests = findings.tests;
   return comparison;
 }
 

@@ -79,6 +79,8 @@ std::string to_json(const Record& record) {
                {"seconds", record.seconds},
                {"worst_ratio", nullptr},
                {"message", record.message},
+               {"note", record.note},
+               {"tests", record.tests},
                {"replay", record.replay},
                {"repetition", record.repetition}};
   if (record.worst_ratio) json["worst_ratio"] = number_or_word(*record.worst_ratio);

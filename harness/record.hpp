@@ -40,6 +40,8 @@ struct Record {
   double seconds = 0;
   std::optional<double> worst_ratio;  // none where nothing was compared
   std::string message;                // why, unless it passed
+  std::string note;                   // what was measured besides
+  std::int64_t tests = 0;             // of statistics among it
   std::string replay;                 // the command line that runs this case alone
   std::vector<PhaseVolume> volume;    // where that is judged too
   int repetition = 0;                 // of --gtest_repeat, from 0

@@ -9,6 +9,7 @@
 
 #include "harness/join.hpp"
 #include "harness/volume_report.hpp"
+#include "reference/random/mask_statistics.hpp"
 
 namespace tpc {
 
@@ -60,6 +61,7 @@ std::string table(const std::vector<Record>& records) {
     text += fmt::format("{:<20}{:>8}{:>8}{:>8}{:>13}{:>9}", line.name, tally.passed, tally.failed,
                         tally.errors, tally.unsupported, tally.not_run);
     std::vector<std::string> ratios;
+    ratios.reserve(tiers.size());
     for (const std::string& tier : tiers) ratios.push_back(ratio_text(line, tier));
     text += (ratios.empty() ? "" : "   ") + joined(ratios, "  ") + '\n';
   }
@@ -89,6 +91,25 @@ std::string failures(const std::vector<Record>& records) {
   return text;
 }
 
+// Statistics accept to be wrong once in a while: how often is said. A few cases tell all that they measured.
+std::string statistics(const std::vector<Record>& records) {
+  constexpr int few = 8;
+  std::int64_t tests = 0;
+  int cases = 0;
+  std::string notes;
+  for (const Record& record : records) {
+    tests += record.tests;
+    if (record.note.empty()) continue;
+    ++cases;
+    notes += fmt::format("{}: {}\n", record.case_name, record.note);
+  }
+  std::string text = cases <= few ? notes : "";
+  if (tests > 0)
+    text += fmt::format("{} tests of statistics; false alarms expected: {:.1e}\n", tests,
+                        expected_false_alarms(static_cast<double>(tests)));
+  return text;
+}
+
 std::string count_of(int number, std::string_view noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
@@ -97,6 +118,7 @@ std::string count_of(int number, std::string_view noun) {
 
 std::string report(const Provenance& provenance, const std::vector<Record>& records, double seconds) {
   std::string text = volume_report(records) + table(records);
+  text += statistics(records);
   text += reasons(records, Outcome::not_run, "not run");
   text += reasons(records, Outcome::unsupported, "unsupported");
   text += failures(records);

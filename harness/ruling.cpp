@@ -177,6 +177,8 @@ Ruling rule_on_comparison(const Case& c, const RankReports& reports) {
   constexpr Outcome outcomes[] = {Outcome::pass, Outcome::fail, Outcome::unsupported, Outcome::error};
   Ruling ruling = ruling_of(outcomes[static_cast<std::size_t>(worst->verdict)], worst->message);
   ruling.worst_ratio = ratio;
+  ruling.note = worst->note;
+  ruling.tests = worst->tests;
   if (c.expectation == Expectation::refusal && ruling.verdict == Outcome::fail)
     ruling.message = "neither refused nor answered rightly; " + ruling.message;
   return ruling;

@@ -49,6 +49,8 @@ struct Ruling {
   Outcome verdict = Outcome::error;
   std::optional<double> worst_ratio;
   std::string message;
+  std::string note;  // what was measured besides, of so many tests of statistics
+  std::int64_t tests = 0;
   bool broken = false;  // ranks parted: their communicators must be made anew
   std::optional<Stop> stop;
   double seconds = 0;

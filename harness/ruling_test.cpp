@@ -157,12 +157,14 @@ TEST(Ruling, SurvivesTheWire) {
   report.calls.last = "last";
   report.calls.waiting_on = "tp";
   report.calls.collectives = 9;
-  report.comparison = {Verdict::fail, 3.5, "y", "message"};
+  report.comparison = {Verdict::fail, 3.5, "y", "message", "note", 7};
   const RankReport back = unpack_report(pack(report));
   EXPECT_EQ(back.how, How::judged);
   EXPECT_EQ(back.calls.groups, report.calls.groups);
   EXPECT_EQ(back.calls.collectives, 9);
   EXPECT_EQ(back.comparison.message, "message");
+  EXPECT_EQ(back.comparison.note, "note");
+  EXPECT_EQ(back.comparison.tests, 7);
 
   Ruling ruling;
   ruling.worst_ratio = 0.5;

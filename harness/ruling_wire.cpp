@@ -38,7 +38,9 @@ std::string pack(const RankReport& report) {
   packer.put(comparison.verdict)
       .put(comparison.worst_ratio)
       .put(comparison.worst_tensor)
-      .put(comparison.message);
+      .put(comparison.message)
+      .put(comparison.note)
+      .put(comparison.tests);
   return packer.bytes();
 }
 
@@ -52,13 +54,19 @@ RankReport unpack_report(const std::string& bytes) {
   report.comparison.worst_ratio = unpacker.get<double>();
   report.comparison.worst_tensor = unpacker.text();
   report.comparison.message = unpacker.text();
+  report.comparison.note = unpacker.text();
+  report.comparison.tests = unpacker.get<std::int64_t>();
   return report;
 }
 
 std::string pack(const Ruling& ruling) {
   Packer packer;
   packer.put(ruling.go_on).put(ruling.verdict).put(ruling.worst_ratio.has_value());
-  packer.put(ruling.worst_ratio.value_or(0)).put(ruling.message).put(ruling.broken);
+  packer.put(ruling.worst_ratio.value_or(0))
+      .put(ruling.message)
+      .put(ruling.note)
+      .put(ruling.tests)
+      .put(ruling.broken);
   const Stop stop = ruling.stop.value_or(Stop{});
   packer.put(ruling.stop.has_value()).put(stop.code).put(stop.reason).put(stop.at_once).put(ruling.seconds);
   return packer.bytes();
@@ -73,6 +81,8 @@ Ruling unpack_ruling(const std::string& bytes) {
   const auto ratio = unpacker.get<double>();
   if (has_ratio) ruling.worst_ratio = ratio;
   ruling.message = unpacker.text();
+  ruling.note = unpacker.text();
+  ruling.tests = unpacker.get<std::int64_t>();
   ruling.broken = unpacker.get<bool>();
   const bool stops = unpacker.get<bool>();
   Stop stop;

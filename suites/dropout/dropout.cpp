@@ -165,8 +165,16 @@ std::vector<AnswerCase> model_meshes() {
   return all;
 }
 
+// What dropout does to a model does not depend on its width.
+ModelConfig narrow(ModelConfig config) {
+  config.hidden = 48;
+  config.head_dim = 2;
+  config.ffn = 96;
+  return config;
+}
+
 ModelConfig with_shared_kv_heads() {
-  ModelConfig config = llama_style();
+  ModelConfig config = narrow(llama_style());
   config.kv_heads = 2;
   return config;
 }
@@ -175,7 +183,7 @@ void add_answers(std::vector<Case>& cases, const SuiteOptions& options, std::uin
   const auto add = [&](const Variant& v, const AnswerCase& a, Tier tier) {
     if (asked_for(options, tier, a.tp)) cases.push_back(answer_case(v, a, tier, seed));
   };
-  const Variant gpt2 = with_dropout(Operation::model, "model_gpt2", gpt2_style());
+  const Variant gpt2 = with_dropout(Operation::model, "model_gpt2", narrow(gpt2_style()));
   for (const AnswerCase& a : model_meshes()) add(gpt2, a, Tier::f64);
   const Variant llama = with_dropout(Operation::model, "model_llama", with_shared_kv_heads());
   const Variant block = with_dropout(Operation::transformer_layer, "transformer_layer", gpt2_style());
@@ -189,7 +197,7 @@ void add_answers(std::vector<Case>& cases, const SuiteOptions& options, std::uin
 
 // Rates alone drop nothing.
 void add_evaluations(std::vector<Case>& cases, const SuiteOptions& options, std::uint64_t seed) {
-  const Variant gpt2 = with_dropout(Operation::model, "evaluation_gpt2", gpt2_style());
+  const Variant gpt2 = with_dropout(Operation::model, "evaluation_gpt2", narrow(gpt2_style()));
   for (const int tp : {1, 3, 8}) {
     if (!asked_for(options, Tier::f64, tp)) continue;
     Case c = answer_case(gpt2, {"invariant", tp, SP::off, Recompute::none}, Tier::f64, seed);
