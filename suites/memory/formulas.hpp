@@ -16,19 +16,32 @@ struct KeptTensor {
   std::int64_t bytes;
 };
 
-// The activations of Operation::transformer_layer, tensor by tensor, without dropout.
+// The activations of Operation::transformer_layer, tensor by tensor: with the masks of dropout where the
+// problem drops, and without what the sharding has computed again.
 std::vector<KeptTensor> kept_activations(const Request& request);
-// Means and reciprocal deviations of its two norms, f32 (f64 for f64): 4 (8) bytes a row each.
+// Means and reciprocal deviations of its two norms, f32 (f64 for f64): 4 (8) bytes a row each. None where the
+// whole block is computed again.
 std::int64_t kept_statistics(const Request& request);
 std::int64_t total(const std::vector<KeptTensor>& kept);
 
-// Korthikanti et al. (arXiv 2205.05198), section 4 and table 2, derived anew without dropout: 16-bit
-// activations, GPT block with F = 4h and h = a·(head size). s sequence, b batch, h hidden, a heads, t ranks.
-//   none        sbh(32 + 2as/h)              tensor parallel       sbh(8 + 24/t + 2as/(ht))
-//   regathered  sbh·32/t + 2as²b/t           kept                  sbh(4 + 28/t) + 2as²b/t
+// Korthikanti et al. (arXiv 2205.05198), section 4 and table 2: 16-bit activations, 1-byte masks, GPT block
+// with F = 4h and h = a·(head size). s sequence, b batch, h hidden, a heads, t ranks. Without dropout derived
+// anew.
+//                with dropout                   without
+//   none         sbh(34 + 5as/h)                sbh(32 + 2as/h)
+//   off          sbh(10 + 24/t) + 5as²b/t       sbh(8 + 24/t) + 2as²b/t
+//   regathered   sbh·34/t + 5as²b/t             sbh·32/t + 2as²b/t
+//   kept         sbh(4 + 30/t) + 5as²b/t        sbh(4 + 28/t) + 2as²b/t
+// Selective recomputation takes the as²b terms away; of full recomputation 2sbh is left, over t with the
+// sequence.
 struct BlockShape {
   std::int64_t s, b, h, a, t;
 };
-double gpt_block_bytes(const BlockShape& shape, SequenceParallel mode);
+struct BlockForm {
+  SequenceParallel mode = SequenceParallel::off;
+  bool dropout = false;
+  Recompute recompute = Recompute::none;
+};
+double gpt_block_bytes(const BlockShape& shape, const BlockForm& form);
 
 }  // namespace tpc

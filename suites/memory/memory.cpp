@@ -12,12 +12,15 @@ namespace {
 
 std::vector<Variant> blocks() {
   std::vector<Variant> all;
-  const auto add = [&](const char* tag, const ModelConfig& config, std::vector<int> tp) {
+  const auto add = [&](const char* tag, const ModelConfig& config, std::vector<int> tp,
+                       Recompute recompute = Recompute::none) {
     Variant v;
     v.operation = Operation::transformer_layer;
     v.tag = tag;
     v.config = config;
     v.tp = std::move(tp);
+    v.sharding.recompute = recompute;
+    v.suffix = recompute == Recompute::none ? "" : recompute == Recompute::selective ? "selective" : "full";
     v.tiers = {Tier::bf16};
     v.modes = {SequenceParallel::off, SequenceParallel::kept, SequenceParallel::regathered};
     all.push_back(std::move(v));
@@ -28,6 +31,11 @@ std::vector<Variant> blocks() {
   shared.kv_heads = 2;
   const std::vector<int> every = {1, 2, 3, 4, 6, 8};
   add("block_gpt2", paper, every);
+  ModelConfig dropping = paper;
+  dropping.dropout = {0.1, 0.1, 0.1};
+  add("block_gpt2_dropout", dropping, {1, 2, 8});
+  add("block_gpt2_dropout", dropping, {4}, Recompute::selective);
+  add("block_gpt2_dropout", dropping, {4}, Recompute::full);
   add("block_llama", llama_style(), every);
   add("block_kv_copies", shared, {1, 2, 4, 6, 8});
   return all;

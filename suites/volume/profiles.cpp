@@ -151,6 +151,7 @@ class Profile {
     half_forward(in_block(block, "mlp"), false);
   }
   void block_backward(const std::string& block) {
+    if (sharding_.recompute == Recompute::full) block_forward(block);
     half_backward(in_block(block, "mlp"), false);
     half_backward(in_block(block, "attention"), true);
   }
@@ -286,6 +287,7 @@ std::string profile_name(const Sharding& sharding) {
   const std::string base = sharding.sequence_parallel == SequenceParallel::off    ? "tp"
                            : sharding.sequence_parallel == SequenceParallel::kept ? "tp-sp-kept"
                                                                                   : "tp-sp-regather";
+  if (sharding.recompute == Recompute::full) return base + "-full-recompute";
   if (sharding.mlp_order == MlpOrder::row_first) return base + "-row-first";
   if (sharding.own_entries) return base + "-own-entries";
   return sharding.fused ? base : base + "-unfused";

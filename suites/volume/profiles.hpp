@@ -12,7 +12,8 @@ namespace tpc {
 
 // "tp", "tp-sp-kept", "tp-sp-regather", with "-unfused" where q,k,v and gate,up are weights of their own.
 // (Unfused parts are summed before their one collective, so the calls are the same; what would differ is to
-// sum them after.)
+// sum them after.) "-full-recompute" where each block's forward, and with it what it sends, comes again in
+// backward.
 std::string profile_name(const Sharding& sharding);
 
 // Every call of one forward, backward and gradient finalisation, in order, as any rank of the mesh (tp)
