@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "harness/runner.hpp"
 
@@ -36,7 +37,9 @@ struct Cell {
   int tp;
   std::string_view mode;
   std::string_view tier;
-  auto operator<=>(const Cell&) const = default;
+  friend bool operator<(const Cell& a, const Cell& b) {
+    return std::tie(a.operation, a.tp, a.mode, a.tier) < std::tie(b.operation, b.tp, b.mode, b.tier);
+  }
 };
 
 std::vector<Cell> all_cells() {

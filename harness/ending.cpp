@@ -69,14 +69,28 @@ std::vector<int> processes_of(Communicator& ranks) {
   return {ids, ids + ranks.size()};
 }
 
+namespace {
+
+LastWords of_log(RunLog& log) {
+  return [&log](const std::string& what_happened) { return log.last_words(what_happened); };
+}
+
+}  // namespace
+
 void end_by_signal(RunLog& log, const std::vector<int>& processes, int own_rank) {
+  end_by_signal(of_log(log), processes, own_rank);
+}
+
+void end_overdue(RunLog& log, int own_rank) { end_overdue(of_log(log), own_rank); }
+
+void end_by_signal(const LastWords& words, const std::vector<int>& processes, int own_rank) {
   std::this_thread::sleep_for(until_reaped);
   const std::vector<int> lost = gone(processes);
   int speaker = 0;
   for (const int rank : lost) speaker += rank == speaker ? 1 : 0;
   const int code = lost.empty() ? interrupted : rank_lost;
   if (own_rank == speaker) {
-    say(log.last_words(lost.empty() ? "interrupted" : fmt::format("{} was lost", rank_list(lost))));
+    say(words(lost.empty() ? "interrupted" : fmt::format("{} was lost", rank_list(lost))));
     note_exit_code(code);
   } else {
     std::this_thread::sleep_for(until_counted);
@@ -84,8 +98,8 @@ void end_by_signal(RunLog& log, const std::vector<int>& processes, int own_rank)
   ::_exit(code);
 }
 
-void end_overdue(RunLog& log, int own_rank) {
-  say(log.last_words(
+void end_overdue(const LastWords& words, int own_rank) {
+  say(words(
       fmt::format("the deadline passed; did not arrive: rank {}, which is in no collective", own_rank)));
   note_exit_code(deadline_passed);
   std::this_thread::sleep_for(until_passed_on);

@@ -2,6 +2,7 @@
 // How a process ends that cannot wait for the others, and what it says before.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,12 @@ std::vector<int> processes_of(Communicator& ranks);
 // What a rank does when it is told to end: mpirun tells all others when one is lost, and when it is
 // interrupted itself. The lowest rank left says which it was. Does not return.
 [[noreturn]] void end_by_signal(RunLog& log, const std::vector<int>& processes, int own_rank);
+// The same for a program without a log, which makes a sentence of what happened.
+using LastWords = std::function<std::string(const std::string& what_happened)>;
+[[noreturn]] void end_by_signal(const LastWords& words, const std::vector<int>& processes, int own_rank);
 
 // What a rank does that is stuck outside of every wait. Does not return.
 [[noreturn]] void end_overdue(RunLog& log, int own_rank);
+[[noreturn]] void end_overdue(const LastWords& words, int own_rank);
 
 }  // namespace tpc

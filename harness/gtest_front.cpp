@@ -199,12 +199,16 @@ void run_with_gtest(const Front& front) {
   set_up_gtest(front.options);
   if (!front.speaks || front.watched) drop_the_printer();
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  if (front.speaks && front.watched) listeners.Append(new ProgressLine);
-  auto* listener = new FrontListener(front);  // GoogleTest owns it
-  listeners.Append(listener);
-  const RunCase run = [listener](const Case& c) { listener->run(c); };
+  // Appended for the run alone: they are this function's.
+  ProgressLine progress;
+  FrontListener listener(front);
+  if (front.speaks && front.watched) listeners.Append(&progress);
+  listeners.Append(&listener);
+  const RunCase run = [&listener](const Case& c) { listener.run(c); };
   register_cases(front.suites, run);
   [[maybe_unused]] const int code = RUN_ALL_TESTS();  // the records decide
+  listeners.Release(&progress);
+  listeners.Release(&listener);
   refuse_an_empty_selection(front.options);
 }
 

@@ -18,6 +18,7 @@ inline std::string joined(const std::vector<std::string>& items, std::string_vie
 
 inline std::string joined(const std::vector<int>& items, std::string_view separator) {
   std::vector<std::string> texts;
+  texts.reserve(items.size());
   for (const int item : items) texts.push_back(std::to_string(item));
   return joined(texts, separator);
 }

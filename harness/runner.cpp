@@ -125,6 +125,8 @@ Record Runner::run(const Case& c) {
   Record record = not_run(c, ruling.message);
   record.verdict = ruling.verdict;
   record.worst_ratio = ruling.worst_ratio;
+  record.note = ruling.note;
+  record.tests = ruling.tests;
   record.volume = ruling.volume;
   record.seconds = ruling.seconds;
   return record;

@@ -44,9 +44,11 @@ Outcomes run_all(const std::vector<Case>& cases, const FakeImplementation::Run& 
     options.grace = setting.deadline;
     Runner runner(world, implementation, oracle, options);
     std::vector<const Case*> order;
+    order.reserve(cases.size());
     for (const Case& c : cases) order.push_back(&c);
     runner.plan(order);
     std::vector<Record> records;
+    records.reserve(cases.size());
     for (const Case& c : cases) records.push_back(runner.run(c));
     if (world->rank() != 0) return;
     Tally tally;

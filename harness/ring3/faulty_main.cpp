@@ -60,10 +60,10 @@ Response run_small(const std::string& fault, const Request& request, Communicato
   if (here && fault == "slow") loop_for_ever();
   if (here && fault == "refuse")
     return ranks.rank() == faulty_rank ? respond(Response::Status::refused, "cannot") : answer(1);
-  double value = sum_of_shares(ranks);
+  sum_of_shares(ranks);
   if (here && ranks.rank() == faulty_rank) go_wrong(fault, ranks);
-  if (!(here && ranks.rank() == faulty_rank && fault == "skip")) value = sum_of_shares(ranks);
-  value = sum_of_shares(ranks);
+  if (!(here && ranks.rank() == faulty_rank && fault == "skip")) sum_of_shares(ranks);
+  const double value = sum_of_shares(ranks);
   return answer(here && ranks.rank() == faulty_rank && fault == "wrong" ? 2 : value);
 }
 
