@@ -10,6 +10,7 @@
 #include "harness/judges.hpp"
 #include "harness/mask_exchange.hpp"
 #include "harness/stream_seeds.hpp"
+#include "reference/random/mask_statistics.hpp"
 
 namespace tpc {
 
@@ -161,7 +162,7 @@ class DropoutJudge {
     if (!defect.empty()) return {Verdict::fail, infinity, {}, defect};
     const RelationFindings findings = gathered(relations(), ranks_);
     Comparison comparison;
-    comparison.worst_ratio = findings.largest_z / 6;
+    comparison.worst_ratio = findings.largest_z / alarm_z;
     comparison.note = summary_of(findings);
     comparison.tests = findings.tests;
     if (!findings.alarm.empty()) {

@@ -14,7 +14,7 @@ namespace tpc {
 namespace {
 
 // Lags up to this are looked at; longer masks are cut, so that a test of all pairs stays cheap.
-constexpr std::size_t most_correlated = 4096;
+constexpr std::size_t most_correlated = 1 << 17;
 
 bool overlap(const HeldMask& a, const HeldMask& b) {
   for (const Box& one : a.boxes)

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/random/mask_statistics.hpp"
+
 namespace tpc {
 
 namespace {
@@ -116,7 +118,7 @@ std::string demand(const Case& c) {
     case Tier::replica:
       return "copies are equal bit for bit";
     case Tier::statistics:
-      return "rates within 6 sigma";
+      return fmt::format("rates and agreements within {} sigma, correlation at any lag within 8", alarm_z);
   }
   return {};
 }
