@@ -46,7 +46,7 @@ class Answers {
     for (const Block& block : blocks)
       for (std::int64_t i = 0; i < element_count(block.extent); ++i) {
         const auto [from, to] = places(block, expected.shape, local_shape, i);
-        visit_float(dtype, [&](auto zero) {
+        visit_float(dtype, [&, from = from, to = to](auto zero) {
           using T = decltype(zero);
           local.data.data<T>()[to] = static_cast<T>(static_cast<float>(expected.values[from]));
         });
