@@ -1,8 +1,10 @@
-# tpc_module(NAME [DEPENDS ...] [TEST_DEPENDS ...]): the folder's *.cpp become the library tpc_NAME, its *_test.cpp one
-# test program NAME_test, run by ctest as ring1.NAME. What needs a choice (CUDA, NCCL) is left out and added by hand.
+# tpc_module(NAME [DEPENDS ...] [TEST_DEPENDS ...] [FOLDERS ...]): the folder's *.cpp become the library tpc_NAME, its
+# *_test.cpp one test program NAME_test, run by ctest as ring1.NAME; so do those of the FOLDERS below it. What needs a
+# choice (CUDA, NCCL) is left out and added by hand.
 function(tpc_module name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;TEST_DEPENDS;EXCLUDE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  cmake_parse_arguments(arg "" "" "DEPENDS;TEST_DEPENDS;EXCLUDE;FOLDERS" ${ARGN})
+  list(TRANSFORM arg_FOLDERS APPEND "/*.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp ${arg_FOLDERS})
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")

@@ -129,10 +129,12 @@ class FrontListener : public testing::EmptyTestEventListener {
 
   void run(const Case& c) {
     front_.log.begin(front_.runner.not_run(c, ""));
-    const Record record = front_.runner.run(c);
+    Record record = front_.runner.run(c);
     done_.insert(&c);
+    const bool failed = record.verdict == Outcome::fail || record.verdict == Outcome::error;
+    if (failed && front_.investigate && !front_.runner.stop()) front_.investigate(c, record);
     keep(record);
-    if (record.verdict == Outcome::fail || record.verdict == Outcome::error)
+    if (failed)
       ADD_FAILURE_AT(record.case_name.c_str(), -1) << failure_text(record);
     else if (record.verdict != Outcome::pass)
       GTEST_SKIP() << name(record.verdict) << ": " << record.message;

@@ -22,7 +22,8 @@ struct Front {
   RunLog& log;
   bool speaks = false;   // rank 0
   bool watched = false;  // by a person: a progress line instead of GoogleTest's lines
-  std::function<void(const std::exception&)> lost;  // the log cannot be written; does not return
+  std::function<void(const Case&, Record&)> investigate;  // of a failure, by all ranks alike; may be empty
+  std::function<void(const std::exception&)> lost;        // the log cannot be written; does not return
 };
 
 // Runs the selected cases. Throws UsageError where none is selected. GoogleTest is set up once per process.

@@ -123,6 +123,9 @@ void add_choice_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--random", suites.random, "Run N configurations drawn at random, and nothing else")
       ->type_name("N")
       ->check(between(1, 1e6));
+  app.add_option("--case", suites.configuration,
+                 "Run the one case that OPTIONS spell, as a failure of --random prints them")
+      ->type_name("OPTIONS");
   app.add_option("--seed", suites.seed, "Seed of all inputs")
       ->capture_default_str()
       ->type_name("N")
@@ -230,6 +233,8 @@ Options parse_options(const Arguments& arguments) {
                                     : std::vector<Tier>(std::begin(all_tiers), std::end(all_tiers));
   if (options.dry_run && options.model_file.empty())
     throw UsageError("--dry-run needs a --model: the path of a config.json");
+  if (suites.random > 0 && !suites.configuration.empty())
+    throw UsageError("--case and --random exclude each other: leave out one of the two");
   suites.tp_given = app.count("--tp") > 0;
   if (suites.tp_given) suites.tp = degrees(raw.tp);
   if (app.count("--layers") > 0) suites.layers = raw.layers;

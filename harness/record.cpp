@@ -83,6 +83,8 @@ std::string to_json(const Record& record) {
                {"tests", record.tests},
                {"replay", record.replay},
                {"repetition", record.repetition}};
+  if (!record.diagnosis.empty()) json["diagnosis"] = record.diagnosis;
+  if (!record.smallest.empty()) json["smallest"] = record.smallest;
   if (record.worst_ratio) json["worst_ratio"] = number_or_word(*record.worst_ratio);
   for (const PhaseVolume& v : record.volume)
     json["volume"].push_back({{"phase", v.phase},

@@ -43,6 +43,8 @@ struct Record {
   std::string note;                   // what was measured besides
   std::int64_t tests = 0;             // of statistics among it
   std::string replay;                 // the command line that runs this case alone
+  std::string diagnosis;              // of a failure: what is wrong in it, and what would explain it
+  std::string smallest;               // of a failure that was shrunk: the smallest, with its command line
   std::vector<PhaseVolume> volume;    // where that is judged too
   int repetition = 0;                 // of --gtest_repeat, from 0
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "harness/configuration/configuration.hpp"
 #include "harness/options.hpp"
 #include "harness/runner.hpp"
 
@@ -28,6 +29,14 @@ std::string shell_word(const std::string& text) {
 
 std::string replay_command(const Options& options, const Case& c) {
   const SuiteOptions& suites = options.suites;
+  const auto configuration = c.suite == "random" ? configuration_of(c) : std::nullopt;
+  if (configuration) {
+    std::string line = fmt::format("mpirun -np {} tp_conformance --case {} --seed {}", ranks_of(c),
+                                   shell_word(to_text(*configuration)), c.request.problem.seed);
+    if (options.implementation != "reference")
+      line += fmt::format(" --implementation {}", shell_word(options.implementation));
+    return line;
+  }
   std::string command = fmt::format("mpirun -np {} tp_conformance --gtest_filter={} --seed {}", ranks_of(c),
                                     shell_word(full_name(c)), suites.seed);
   const auto add = [&](const std::string& option, const std::string& value) {

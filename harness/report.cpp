@@ -142,7 +142,10 @@ std::string version_text(const Provenance& provenance) {
 }
 
 std::string failure_text(const Record& record) {
-  return fmt::format("{}\nrun it alone: {}", record.message, record.replay);
+  std::string text = record.message + '\n';
+  for (const std::string& part : {record.diagnosis, record.smallest})
+    if (!part.empty()) text += part + '\n';
+  return text + fmt::format("run it alone: {}", record.replay);
 }
 
 }  // namespace tpc

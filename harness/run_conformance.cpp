@@ -15,6 +15,7 @@
 #include "harness/ending.hpp"
 #include "harness/explain.hpp"
 #include "harness/gtest_front.hpp"
+#include "harness/investigation.hpp"
 #include "harness/join.hpp"
 #include "harness/junit.hpp"
 #include "harness/machine.hpp"
@@ -161,12 +162,14 @@ class Conformance {
                        .signal = [&](int) { end_by_signal(*log, processes, rank_); }});
     const auto oracle = program_.oracle(world_.ranks->renew("baseline"), suites_);
     Runner runner(world_.ranks, *implementation, *oracle, runner_options(watchdog));
+    Investigation investigation(runner, [this](const Case& c) { return replay_command(options_, c); });
     run_with_gtest({.suites = suites_,
                     .options = options_.front,
                     .runner = runner,
                     .log = *log,
                     .speaks = rank_ == 0,
                     .watched = rank_ == 0 && watched_by_a_person(),
+                    .investigate = std::ref(investigation),
                     .lost = [](const std::exception& error) {
                       say(fmt::format("tp_conformance: {}\n", error.what()));
                       note_exit_code(3);

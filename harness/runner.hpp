@@ -41,6 +41,8 @@ class Runner {
   // comes again, so that they are kept.
   void plan(std::vector<const Case*> order, bool again = false);
   Record run(const Case& c);
+  // The same, on the way to an explanation of another case: an error in it is none of the run's.
+  Record try_out(const Case& c);
   // A record of a case that is not put to the implementation.
   Record not_run(const Case& c, const std::string& reason) const;
 

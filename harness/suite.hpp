@@ -22,11 +22,12 @@ struct SuiteOptions {
   bool tiers_given = false;
   std::optional<NamedModel> model;  // of --model: the run is about it alone
   std::optional<int> layers;
-  int batch = 0;     // 0: the suite's own choice
-  int sequence = 0;  // 0: the suite's own choice
-  std::string text;  // path; empty: the text that comes with the suite
-  int random = 0;    // of --random: as many configurations drawn at random, and nothing else
-  int world = 1;     // ranks that there are; cases that need more are listed all the same
+  int batch = 0;              // 0: the suite's own choice
+  int sequence = 0;           // 0: the suite's own choice
+  std::string text;           // path; empty: the text that comes with the suite
+  int random = 0;             // of --random: as many configurations drawn at random, and nothing else
+  std::string configuration;  // of --case: this one (configuration/configuration.hpp), and nothing else
+  int world = 1;              // ranks that there are; cases that need more are listed all the same
 };
 
 struct Suite {

@@ -6,7 +6,7 @@ namespace tpc {
 // A suite is listed here from the day on which it exists.
 std::vector<Suite> all_suites(const SuiteOptions& options) {
   using MakeSuite = Suite (*)(const SuiteOptions&);
-  if (options.random > 0) return {random_suite(options)};
+  if (options.random > 0 || !options.configuration.empty()) return {random_suite(options)};
   if (options.model) return {models_suite(options)};
   const std::vector<MakeSuite> makers = {
       collectives_suite,       mesh_suite,          invalid_suite, tensor_parallel_suite,

@@ -308,5 +308,27 @@ killed_mpirun() {
   expect_count records '"kind":"case"' 15
 }
 
+# Of wrong_main.cpp: one that fails is drawn, shrunk to the smallest there is, and fails again when replayed.
+smallest_wrong='op=column_linear,tp=2,seq=3,ffn=2,mlp_bias=1'
+shrinks() {
+  ranks=4
+  run --random 12 --tier f64 --implementation wrong --gtest_filter='*n0_*:*n1_*:*mlp/tp*' --records records
+  expect_code 1
+  expect_in out "the smallest that still fails, after"
+  local line
+  line=$(grep -m 1 -F -A 2 "attempts: $smallest_wrong" out | tail -n 1)
+  [[ $line == "  mpirun -np 2 tp_conformance --case $smallest_wrong --seed 1 --implementation wrong" ]] || die "the replay is '$line'"
+  ranks=2
+  run ${line#*tp_conformance }
+  expect_code 1
+  expect_in out "this one, after"
+  run --case "${smallest_wrong/,mlp_bias=1/}" --implementation wrong
+  expect_code 0
+  run --case op=mlp,size=3
+  expect_refusal "'size' is no option of a case"
+  run --case op=mlp --random 3
+  expect_refusal "--case and --random exclude each other"
+}
+
 "$situation"
 echo "passed: $situation"
