@@ -81,7 +81,7 @@ class GroupRun {
 
  private:
   Series yardstick() const {
-    const Plan plan{.rounds = 3, .samples = 8};
+    const Plan plan{.rounds = 3, .samples = 24};
     return measure(*ranks_, {yardstick_subject()}, plan, world_.loop).front();
   }
 

@@ -29,7 +29,7 @@ struct CampaignSetting {
   Pass pass = Pass::step;
   std::vector<int> tp;  // T = 1 comes first by itself
   std::string implementation = "reference";
-  int samples = 0;
+  int samples = 0;                 // per row; 0: as many as the time allows
   double seconds = 120;            // for all
   std::int64_t largest_bytes = 0;  // of collectives
 };

@@ -16,6 +16,10 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+int rounds_of(const Plan& plan) {
+  return plan.samples > 0 ? std::min(plan.rounds, plan.samples) : plan.rounds;
+}
+
 // One subject on one rank, from warm-up to the last round.
 class Timing {
  public:
@@ -42,7 +46,7 @@ class Timing {
     constexpr int fewest = 3;
     constexpr int most = 60;
     samples_ = plan_.samples > 0
-                   ? plan_.samples
+                   ? (plan_.samples + rounds_of(plan_) - 1) / rounds_of(plan_)
                    : std::clamp(static_cast<int>(plan_.seconds / (plan_.rounds * sample)), fewest, most);
   }
 
@@ -153,7 +157,7 @@ std::vector<Series> measure(Communicator& ranks, const std::vector<Subject>& sub
   std::vector<Timing> timings;
   for (const Subject& subject : subjects) timings.emplace_back(ranks, subject, plan);
   for (Timing& timing : timings) timing.warm_up();
-  for (int round = 0; round < plan.rounds; ++round)
+  for (int round = 0; round < rounds_of(plan); ++round)
     for (Timing& timing : timings) timing.round(loop);
   std::vector<Series> all;
   for (Timing& timing : timings) all.push_back(timing.result());

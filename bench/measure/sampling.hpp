@@ -35,8 +35,8 @@ struct Series {
 };
 
 struct Plan {
-  int rounds = 5;
-  int samples = 0;     // per round; 0: as many as the time allows
+  int rounds = 5;      // fewer where there are fewer samples
+  int samples = 0;     // in all; 0: as many as the time allows
   double seconds = 1;  // of a subject, over all rounds
   double least_sample_s =
       20e-6;  // a sample is as many calls as take so long: clocks and barriers are not free

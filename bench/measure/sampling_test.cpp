@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Plan two_rounds() { return {.rounds = 2, .samples = 4, .seconds = 0.01, .least_sample_s = 1e-6}; }
+Plan two_rounds() { return {.rounds = 2, .samples = 8, .seconds = 0.01, .least_sample_s = 1e-6}; }
 
 TEST(Sampling, ASampleIsTheSlowestRanks) {
   on_local_ranks(3, [](const CommunicatorPtr& ranks) {

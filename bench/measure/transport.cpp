@@ -27,17 +27,20 @@ std::string own_host() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// What the last of several messages from `sender` to the next rank travelled over; known to the sender.
+// What a message from `sender` to the next rank travelled over; known to the sender. Counters are read once
+// the answer is there: until then bytes may wait in a queue.
 std::string carrier_from(Communicator& ranks, int sender) {
   constexpr std::int64_t bytes = 4 << 20;
   const int receiver = (sender + 1) % ranks.size();
   if (ranks.rank() != sender && ranks.rank() != receiver) return "";
   const bool sends = ranks.rank() == sender;
-  const Tensor buffer = host_tensor(DType::u8, {bytes});
+  const int peer = sends ? receiver : sender;
+  const Message there{sends ? Message::Way::send : Message::Way::receive, peer,
+                      host_tensor(DType::u8, {bytes})};
+  const Message back{sends ? Message::Way::receive : Message::Way::send, peer, host_tensor(DType::u8, {1})};
   const auto before = sent_bytes();
-  const Message message{sends ? Message::Way::send : Message::Way::receive, sends ? receiver : sender,
-                        buffer};
-  ranks.messages({&message, 1});
+  ranks.messages({&there, 1});
+  ranks.messages({&back, 1});
   return sends ? carrier(before, sent_bytes(), bytes) : "";
 }
 

@@ -89,41 +89,57 @@ BenchWorld mpi_world() {
 class Guard {
  public:
   Guard(Communicator& world, double seconds)
-      : log_(local_provenance(), "", false),
-        processes_(processes_of(world)),
-        watchdog_({.overdue = [this, rank = world.rank()] { end_overdue(log_, rank); },
-                   .signal = [this, rank = world.rank()](int) { end_by_signal(log_, processes_, rank); }}) {
+      : processes_(processes_of(world)),
+        watchdog_(
+            {.overdue = [this, rank = world.rank()] { end_overdue(last_words, rank); },
+             .signal = [this, rank = world.rank()](int) { end_by_signal(last_words, processes_, rank); }}) {
     watchdog_.arm(std::chrono::steady_clock::now() + std::chrono::seconds(static_cast<int>(seconds)));
   }
 
  private:
-  RunLog log_;
+  static std::string last_words(const std::string& what_happened) {
+    return fmt::format("tp_bench: {}\n", what_happened);
+  }
+
   std::vector<int> processes_;
   Watchdog watchdog_;
 };
 
-int on_ranks(int argc, char** argv, const BenchOptions& options) {
+// The code that this rank ends with; where it leaves the others behind, the whole job ends.
+int guarded_run(const BenchOptions& options, const BenchWorld& world, const std::string& mpi_library,
+                const std::string& command) {
   constexpr double patience = 600;
-  MpiSession session(argc, argv);
-  const BenchWorld world = mpi_world();
+  constexpr int usage = 2;
+  constexpr int environment = 3;
   const Guard guard(*world.ranks, 4 * options.seconds + patience);
-  int code = 3;
-  try {
-    code = run_on_ranks(options, world, session.library(), command_line(argc, argv));
-  } catch (const UsageError& error) {  // thrown by all ranks alike
+  const auto agreed = [&](const std::exception& error, int code) {  // thrown by all ranks alike
     if (world.ranks->rank() == 0) say(fmt::format("tp_bench: {}\n", error.what()));
-    code = 2;
+    return code;
+  };
+  try {
+    return run_on_ranks(options, world, mpi_library, command);
+  } catch (const UsageError& error) {
+    return agreed(error, usage);
   } catch (const Refusal& refusal) {
-    if (world.ranks->rank() == 0) say(fmt::format("tp_bench: {}\n", refusal.what()));
-    code = 2;
+    return agreed(refusal, usage);
   } catch (const AgreedFailure& failure) {
-    if (world.ranks->rank() == 0) say(fmt::format("tp_bench: {}\n", failure.what()));
-  } catch (const std::exception& error) {  // the others would wait for ever
+    return agreed(failure, environment);
+  } catch (const std::exception& error) {
     say(fmt::format("tp_bench: rank {}: {}\n", world.ranks->rank(), error.what()));
-    note_exit_code(code);
+    note_exit_code(environment);
     world.ranks->abort();
+    return environment;
   }
-  if (world.ranks->rank() == 0) note_exit_code(code);
+}
+
+int on_ranks(int argc, char** argv, const BenchOptions& options) {
+  MpiSession session(argc, argv);
+  int code = 0;
+  {
+    const BenchWorld world = mpi_world();
+    code = guarded_run(options, world, session.library(), command_line(argc, argv));
+    if (world.ranks->rank() == 0) note_exit_code(code);
+  }
   session.finish(code);
 }
 

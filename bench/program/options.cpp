@@ -159,6 +159,7 @@ struct Parser {
 
   Parser() {
     app.name("tp_bench");
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     app.set_help_flag();
     app.add_flag("-h,--help", options.help, "Print this");
     app.add_flag("--version", options.version, "Print version and commit");

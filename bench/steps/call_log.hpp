@@ -18,7 +18,9 @@ struct CommunicationLog {
 struct Tampering {
   bool silent = false;                  // nothing is sent: computation alone, with wrong results
   std::optional<CollectiveKind> wrong;  // a planted fault: every rank gets its own operand for the result
-  std::optional<CollectiveKind> slow;   // a planted fault: the call takes `drag` times longer than it does
+  // A planted fault: the call takes longer, by `drag` times its shortest time of that size so far (what it
+  // takes otherwise may be the other ranks' drag).
+  std::optional<CollectiveKind> slow;
   double drag = 0;
 };
 

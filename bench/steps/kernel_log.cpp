@@ -2,12 +2,19 @@
 #include "bench/steps/kernel_log.hpp"
 
 #include <chrono>
+#include <ctime>
 
 namespace tpc::bench {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 ProductShape shape_of(const Tensor& c, const Tensor& a, Transpose ta, const Tensor& b, Transpose tb) {
   ProductShape shape;
@@ -170,13 +177,13 @@ class LoggedCompute : public Compute {
   template <class Call>
   void timed(KernelUse& use, double bytes, const Call& call) {
     const auto start = Clock::now();
+    const double cpu_start = drag_ > 0 ? cpu_seconds() : 0;
     call();
-    std::chrono::duration<double> took = Clock::now() - start;
-    if (drag_ > 0) {
-      const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(took * drag_);
-      while (Clock::now() < until) continue;
-      took = Clock::now() - start;
+    if (drag_ > 0) {  // of what it computed, not of what others took from its core
+      const double until = cpu_seconds() + drag_ * (cpu_seconds() - cpu_start);
+      while (cpu_seconds() < until) continue;
     }
+    const std::chrono::duration<double> took = Clock::now() - start;
     ++use.calls;
     use.bytes += bytes;
     use.seconds += took.count();
