@@ -94,6 +94,8 @@ std::string sharding_text(const Sharding& sharding) {
   if (sharding.own_entries) text += ", each with an entry of its own";
   if (sharding.mlp_order == MlpOrder::row_first) text += ", row before column";
   if (sharding.gather_output) text += ", output gathered";
+  if (sharding.overlap_chunks > 1)
+    text += fmt::format(", products overlapped with collectives in {} chunks", sharding.overlap_chunks);
   if (!sharding.input_is_split) text += ", input not split";
   return text;
 }

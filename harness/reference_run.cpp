@@ -172,14 +172,15 @@ ReferenceRun::SingleLayer ReferenceRun::build_layer() const {
   const Shape wide = activation(config_.ffn);
   switch (problem_.operation) {
     case Operation::column_linear: {
-      const ColumnLinears::Options options{"", config_.hidden, config_.mlp_bias, true, sp_};
+      const ColumnLinears::Options options{
+          "", config_.hidden, config_.mlp_bias, true, sp_, ColumnLinears::Entry::shared, cut.overlap_chunks};
       const auto result = cut.gather_output ? ColumnLinear::Result::gathered : ColumnLinear::Result::sharded;
       return {std::make_unique<ColumnLinear>(even_part("", config_.ffn, rank_, ranks_), options, result),
               tokens, cut.gather_output ? replicate(wide) : shard(wide, 2, rank_, ranks_)};
     }
     case Operation::row_linear: {
-      const RowLinear::Options options{config_.ffn, config_.hidden, config_.mlp_bias, cut.input_is_split,
-                                       sp_};
+      const RowLinear::Options options{config_.ffn, config_.hidden,    config_.mlp_bias, cut.input_is_split,
+                                       sp_,         cut.overlap_chunks};
       return {std::make_unique<RowLinear>("", rank_, ranks_, options),
               cut.input_is_split ? shard(wide, 2, rank_, ranks_) : replicate(wide), tokens};
     }

@@ -247,6 +247,41 @@ std::vector<Variant> further_variants() {
   return all;
 }
 
+std::vector<Variant> overlap_variants() {
+  const std::vector<SP> with_sp = {SP::kept, SP::regathered};
+  const auto in_chunks = [&](Operation operation, const char* tag, const ModelConfig& config, int chunks) {
+    Variant v = further(operation, tag, chunks == 2 ? "overlap2" : "overlap5", config, with_sp);
+    v.sharding.overlap_chunks = chunks;
+    return v;
+  };
+  const auto in_all_tiers = [](Variant v) {
+    v.tiers = tiers_of(v.operation);
+    v.tp = {2, 8};
+    v.modes = {SP::kept};
+    return v;
+  };
+  const ModelConfig gpt2 = gpt2_style();
+  const ModelConfig llama = llama_style();
+  Variant column = in_chunks(Operation::column_linear, "column_linear", gpt2, 2);
+  Variant row = in_chunks(Operation::row_linear, "row_linear", gpt2, 2);
+  row.modes = {SP::kept};
+  Variant gathered = column;
+  gathered.suffix = "gathered_overlap2";
+  gathered.sharding.gather_output = true;
+  Variant unfused = in_chunks(Operation::mlp, "mlp_swiglu", llama, 2);
+  unfused.suffix = "unfused_overlap2";
+  unfused.sharding.fused = false;
+  return {in_all_tiers(column),
+          in_all_tiers(row),
+          gathered,
+          in_all_tiers(in_chunks(Operation::mlp, "mlp_gelu", gpt2, 2)),
+          unfused,
+          in_chunks(Operation::attention, "attention", gpt2, 5),
+          in_all_tiers(in_chunks(Operation::transformer_layer, "transformer_layer_gpt2", gpt2, 2)),
+          in_chunks(Operation::transformer_layer, "transformer_layer_llama", llama, 5),
+          in_chunks(Operation::model, "model_llama", llama, 2)};
+}
+
 std::vector<Variant> loss_variants() {
   const auto op = Operation::vocab_cross_entropy;
   const auto with = [&](const char* suffix, auto change) {

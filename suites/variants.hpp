@@ -32,6 +32,8 @@ ModelConfig qwen_style();   // as Llama, with biases on q, k and v and a tied he
 std::vector<Variant> plain_variants();
 // Further forms, in the f64 tier: definitions, options, head groupings and odd sizes.
 std::vector<Variant> further_variants();
+// Products overlapped with the collectives beside them, under sequence parallelism.
+std::vector<Variant> overlap_variants();
 std::vector<Variant> loss_variants();
 
 // All tiers that an operation has; blocks and models have no exact one.

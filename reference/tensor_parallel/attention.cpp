@@ -31,7 +31,8 @@ ColumnLinears qkv_columns(const std::string& name, const ModelConfig& config, co
                           int rank, int ranks) {
   return {qkv_parts(name, config, rank, ranks),
           {join(name, "qkv"), config.hidden, config.qkv_bias, sharding.fused, sharding.sequence_parallel,
-           sharding.own_entries ? ColumnLinears::Entry::own : ColumnLinears::Entry::shared}};
+           sharding.own_entries ? ColumnLinears::Entry::own : ColumnLinears::Entry::shared,
+           sharding.overlap_chunks}};
 }
 
 }  // namespace
@@ -44,8 +45,8 @@ Attention::Attention(const std::string& name, const ModelConfig& config, const S
       qkv_(qkv_columns(name, config, sharding, rank, ranks)),
       core_(name, config, sharding.recompute),
       out_(join(name, "out"), rank, ranks,
-           {config.heads * config.head_dim, config.hidden, config.out_bias, true,
-            sharding.sequence_parallel}) {}
+           {config.heads * config.head_dim, config.hidden, config.out_bias, true, sharding.sequence_parallel,
+            sharding.overlap_chunks}) {}
 
 std::vector<ParameterSpec> Attention::parameters() const {
   std::vector<ParameterSpec> specs = qkv_.parameters();

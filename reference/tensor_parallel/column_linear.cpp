@@ -3,6 +3,7 @@
 
 #include "reference/tensor_parallel/local_linear.hpp"
 #include "reference/tensor_parallel/naming.hpp"
+#include "reference/tensor_parallel/overlap.hpp"
 #include "reference/tensor_parallel/regions.hpp"
 
 namespace tpc {
@@ -80,14 +81,37 @@ Tensor ColumnLinears::join_parts(Compute& compute, const LocalWeight& weight, co
   return joined;
 }
 
-ColumnLinears::Outputs ColumnLinears::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
-  const Tensor full = enter_tp(ctx, options_.sequence_parallel, x);
-  Outputs out;
+Tensor ColumnLinears::multiply(Context& ctx, const Parameters& params, const Tensor& x,
+                               std::vector<Tensor>& y) const {
+  Compute& compute = ctx.compute();
+  if (!overlaps(ctx)) {
+    Tensor full = enter_tp(ctx, options_.sequence_parallel, x);
+    for (const LocalWeight& weight : weights_)
+      y.push_back(linear(compute, full, params.at(join(weight.name, "weight")), join(weight.name, "y")));
+    return full;
+  }
   for (const LocalWeight& weight : weights_) {
-    const Tensor y =
-        linear(ctx.compute(), full, params.at(join(weight.name, "weight")), join(weight.name, "y"));
-    if (options_.bias) ctx.compute().add_rows(y, y, params.at(join(weight.name, "bias")));
-    for (Tensor& part : split(ctx.compute(), weight, y)) out.y.push_back(std::move(part));
+    Shape shape = x.shape();
+    shape.front() *= ctx.tp_size();
+    shape.back() = weight.rows;
+    y.push_back(compute.allocate(x.dtype(), std::move(shape), join(weight.name, "y")));
+  }
+  const auto use = [&](const Tensor& full, std::int64_t first, std::int64_t count) {
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+      compute.gemm(as_rows(y[i].rows(first, count)), as_rows(full.rows(first, count)), Transpose::no,
+                   params.at(join(weights_[i].name, "weight")), Transpose::yes);
+  };
+  return gather_in_chunks(ctx, "gather_from_sp", x, options_.overlap_chunks, use);
+}
+
+ColumnLinears::Outputs ColumnLinears::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
+  Outputs out;
+  std::vector<Tensor> products;
+  const Tensor full = multiply(ctx, params, x, products);
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const Tensor& y = products[i];
+    if (options_.bias) ctx.compute().add_rows(y, y, params.at(join(weights_[i].name, "bias")));
+    for (Tensor& part : split(ctx.compute(), weights_[i], y)) out.y.push_back(std::move(part));
   }
   out.saved.keep("x", options_.sequence_parallel == SequenceParallel::regathered ? x : full);
   return out;
@@ -98,25 +122,44 @@ InputGradient ColumnLinears::backward_input(Context& ctx, const Parameters& para
   Saved rest;
   const bool gather_again = options_.sequence_parallel == SequenceParallel::regathered;
   rest.keep("x", gather_again ? GatherFromSp::forward(ctx, saved.tensor("x")) : saved.tensor("x"));
-  Tensor dx;
+  std::vector<Tensor> joined;
   std::size_t first = 0;
   for (const LocalWeight& weight : weights_) {
-    const Tensor joined = join_parts(ctx.compute(), weight, &dy.at(first));
+    joined.push_back(join_parts(ctx.compute(), weight, &dy.at(first)));
     first += weight.parts.size();
-    const Tensor& w = params.at(join(weight.name, "weight"));
+    rest.keep(join(weight.name, "dy"), joined.back());
+  }
+  return {multiply_back(ctx, params, joined), std::move(rest)};
+}
+
+Tensor ColumnLinears::multiply_back(Context& ctx, const Parameters& params,
+                                    const std::vector<Tensor>& joined) const {
+  Compute& compute = ctx.compute();
+  const auto weight = [&](std::size_t i) { return params.at(join(weights_[i].name, "weight")); };
+  if (overlaps(ctx)) {
+    const auto make = [&](const Tensor& piece, std::int64_t first) {
+      for (std::size_t i = 0; i < joined.size(); ++i)
+        compute.gemm(as_rows(piece), as_rows(joined[i].rows(first, piece.size(0))), Transpose::no, weight(i),
+                     Transpose::no, i > 0);
+    };
+    Shape shape = joined.front().shape();
+    shape.back() = options_.in_features;
+    return reduce_scatter_in_chunks(ctx, "gather_from_sp", shape, joined.front().dtype(),
+                                    options_.overlap_chunks, make);
+  }
+  Tensor dx;
+  for (std::size_t i = 0; i < joined.size(); ++i) {
     if (options_.entry == Entry::own) {
       const Tensor own =
-          enter_tp_backward(ctx, SequenceParallel::off, linear_backward_input(ctx.compute(), joined, w));
-      if (dx) ctx.compute().add(own, own, dx);
+          enter_tp_backward(ctx, SequenceParallel::off, linear_backward_input(compute, joined[i], weight(i)));
+      if (dx) compute.add(own, own, dx);
       dx = own;
     } else if (!dx)
-      dx = linear_backward_input(ctx.compute(), joined, w);
+      dx = linear_backward_input(compute, joined[i], weight(i));
     else  // summed before the region is left, so that the parts cost one collective together
-      ctx.compute().gemm(as_rows(dx), as_rows(joined), Transpose::no, w, Transpose::no, true);
-    rest.keep(join(weight.name, "dy"), joined);
+      compute.gemm(as_rows(dx), as_rows(joined[i]), Transpose::no, weight(i), Transpose::no, true);
   }
-  if (options_.entry == Entry::shared) dx = enter_tp_backward(ctx, options_.sequence_parallel, dx);
-  return {dx, std::move(rest)};
+  return options_.entry == Entry::own ? dx : enter_tp_backward(ctx, options_.sequence_parallel, dx);
 }
 
 void ColumnLinears::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {

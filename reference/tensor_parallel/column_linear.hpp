@@ -36,6 +36,7 @@ class ColumnLinears {
     bool fused = true;
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Entry entry = Entry::shared;  // own: with separate weights, without sequence parallelism
+    int overlap_chunks = 1;       // see Sharding
   };
   ColumnLinears(std::vector<ColumnPart> parts, Options options);
 
@@ -60,6 +61,11 @@ class ColumnLinears {
   };
   std::vector<Tensor> split(Compute& compute, const LocalWeight& weight, const Tensor& y) const;
   Tensor join_parts(Compute& compute, const LocalWeight& weight, const Tensor* dy) const;
+  bool overlaps(const Context& ctx) const { return options_.overlap_chunks > 1 && ctx.tp_size() > 1; }
+  // Products with all weights: appends one y for each, and returns the whole x.
+  Tensor multiply(Context& ctx, const Parameters& params, const Tensor& x, std::vector<Tensor>& y) const;
+  // joined: the gradient of each weight's y. Returns the gradient of x, its region left.
+  Tensor multiply_back(Context& ctx, const Parameters& params, const std::vector<Tensor>& joined) const;
 
   std::vector<LocalWeight> weights_;
   Options options_;

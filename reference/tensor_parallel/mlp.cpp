@@ -18,7 +18,8 @@ ColumnLinears mlp_columns(const std::string& name, const ModelConfig& config, co
                           int rank, int ranks) {
   return {mlp_column_parts(name, config, rank, ranks),
           {join(name, "gate_up"), config.hidden, config.mlp_bias, sharding.fused, sharding.sequence_parallel,
-           sharding.own_entries ? ColumnLinears::Entry::own : ColumnLinears::Entry::shared}};
+           sharding.own_entries ? ColumnLinears::Entry::own : ColumnLinears::Entry::shared,
+           sharding.overlap_chunks}};
 }
 
 }  // namespace
@@ -29,7 +30,8 @@ Mlp::Mlp(const std::string& name, const ModelConfig& config, const Sharding& sha
       gelu_(config.gelu),
       up_(mlp_columns(name, config, sharding, rank, ranks)),
       down_(join(name, config.mlp == MlpKind::gelu ? "fc2" : "down"), rank, ranks,
-            {config.ffn, config.hidden, config.mlp_bias, true, sharding.sequence_parallel}) {}
+            {config.ffn, config.hidden, config.mlp_bias, true, sharding.sequence_parallel,
+             sharding.overlap_chunks}) {}
 
 std::vector<ParameterSpec> Mlp::parameters() const {
   std::vector<ParameterSpec> specs = up_.parameters();

@@ -44,6 +44,16 @@ void require_unusual_cut(Operation operation, const ModelConfig& config, const S
   require_divisible("hidden size", config.hidden, ranks, choose_tp);
 }
 
+void require_overlap(const Sharding& sharding) {
+  if (sharding.overlap_chunks < 1)
+    throw Refusal(fmt::format("collectives in {} chunks: choose 1 or more", sharding.overlap_chunks));
+  if (sharding.overlap_chunks > 1 && sharding.sequence_parallel == SequenceParallel::off)
+    throw Refusal(
+        fmt::format("collectives in {} chunks overlap with products along the sequence only: turn sequence "
+                    "parallelism on, or choose 1",
+                    sharding.overlap_chunks));
+}
+
 void require_vocab(const ModelConfig& config, const Sharding& sharding, int ranks) {
   if (sharding.padded_vocab == 0) {
     require_divisible("vocabulary", config.vocab, ranks, "pad the vocabulary to a multiple of tp");
@@ -73,6 +83,7 @@ void require_splittable(Operation operation, const ModelConfig& config, const Sh
   }
   if (block || operation == Operation::mlp) require_mlp(config, ranks);
   require_unusual_cut(operation, config, sharding, ranks);
+  require_overlap(sharding);
   if (whole || operation == Operation::vocab_embedding || operation == Operation::vocab_cross_entropy)
     require_vocab(config, sharding, ranks);
   if (sharding.sequence_parallel != SequenceParallel::off)

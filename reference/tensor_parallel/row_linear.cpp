@@ -3,6 +3,7 @@
 
 #include "reference/tensor_parallel/local_linear.hpp"
 #include "reference/tensor_parallel/naming.hpp"
+#include "reference/tensor_parallel/overlap.hpp"
 #include "reference/tensor_parallel/regions.hpp"
 
 namespace tpc {
@@ -29,11 +30,43 @@ std::vector<ParameterSpec> RowLinear::parameters() const {
   return specs;
 }
 
+Tensor RowLinear::multiply(Context& ctx, const Tensor& x, const Tensor& weight) const {
+  Compute& compute = ctx.compute();
+  if (!overlaps(ctx))
+    return leave_tp(ctx, options_.sequence_parallel, linear(compute, x, weight, join(name(), "y")));
+  Shape shape = x.shape();
+  shape.back() = options_.out_features;
+  return reduce_scatter_in_chunks(ctx, "reduce_scatter_to_sp", shape, x.dtype(), options_.overlap_chunks,
+                                  [&](const Tensor& piece, std::int64_t first) {
+                                    compute.gemm(as_rows(piece), as_rows(x.rows(first, piece.size(0))),
+                                                 Transpose::no, weight, Transpose::yes);
+                                  });
+}
+
+RowLinear::Backward RowLinear::multiply_back(Context& ctx, const Tensor& dy, const Tensor& weight) const {
+  Compute& compute = ctx.compute();
+  if (!overlaps(ctx)) {
+    Tensor dy_full = leave_tp_backward(ctx, options_.sequence_parallel, dy);
+    Tensor dx = linear_backward_input(compute, dy_full, weight);
+    return {std::move(dy_full), std::move(dx)};
+  }
+  Shape shape = dy.shape();
+  shape.front() *= ctx.tp_size();
+  shape.back() = weight.size(1);
+  Tensor dx = compute.allocate(dy.dtype(), std::move(shape), "dx");
+  Tensor dy_full =
+      gather_in_chunks(ctx, "reduce_scatter_to_sp", dy, options_.overlap_chunks,
+                       [&](const Tensor& full, std::int64_t first, std::int64_t count) {
+                         compute.gemm(as_rows(dx.rows(first, count)), as_rows(full.rows(first, count)),
+                                      Transpose::no, weight, Transpose::no);
+                       });
+  return {std::move(dy_full), std::move(dx)};
+}
+
 Output RowLinear::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
   const SiteScope scope(ctx, name());
   const Tensor x_shard = options_.input_is_split ? x : ScatterToTp::forward(ctx, x);
-  const Tensor partial = linear(ctx.compute(), x_shard, params.at(join(name(), "weight")), join(name(), "y"));
-  const Tensor y = leave_tp(ctx, options_.sequence_parallel, partial);
+  const Tensor y = multiply(ctx, x_shard, params.at(join(name(), "weight")));
   if (options_.bias) ctx.compute().add_rows(y, y, params.at(join(name(), "bias")));
   Output out{y, {}};
   out.saved.keep("x", x_shard);
@@ -43,8 +76,7 @@ Output RowLinear::forward(Context& ctx, const Parameters& params, const Tensor& 
 InputGradient RowLinear::backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
                                         Saved saved) const {
   const SiteScope scope(ctx, name());
-  const Tensor dy_full = leave_tp_backward(ctx, options_.sequence_parallel, dy);
-  const Tensor dx = linear_backward_input(ctx.compute(), dy_full, params.at(join(name(), "weight")));
+  const auto [dy_full, dx] = multiply_back(ctx, dy, params.at(join(name(), "weight")));
   Saved rest;
   rest.keep("x", saved.tensor("x"));
   rest.keep("dy", dy_full);

@@ -20,6 +20,7 @@ class RowLinear : public Layer {
     bool bias = false;
     bool input_is_split = true;  // else x is replicated and sliced here
     SequenceParallel sequence_parallel = SequenceParallel::off;
+    int overlap_chunks = 1;  // see Sharding
   };
   RowLinear(const std::string& name, int rank, int ranks, const Options& options);
 
@@ -30,6 +31,15 @@ class RowLinear : public Layer {
   void backward_weight(Context& ctx, Saved rest, Gradients& gradients) const override;
 
  private:
+  struct Backward {
+    Tensor dy;  // whole
+    Tensor dx;
+  };
+  // The product with its region, one after the other or overlapped.
+  Tensor multiply(Context& ctx, const Tensor& x, const Tensor& weight) const;
+  Backward multiply_back(Context& ctx, const Tensor& dy, const Tensor& weight) const;
+  bool overlaps(const Context& ctx) const { return options_.overlap_chunks > 1 && ctx.tp_size() > 1; }
+
   int rank_;
   int ranks_;
   Options options_;

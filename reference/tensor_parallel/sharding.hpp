@@ -25,6 +25,9 @@ struct Sharding {
   bool gather_output = false;  // of a single column linear
   bool input_is_split = true;  // of a single row linear
   Recompute recompute = Recompute::none;
+  // Into how many chunks, at most, the collectives along the sequence are cut inside of blocks, so that the
+  // products beside them overlap with them; above 1 under sequence parallelism only.
+  int overlap_chunks = 1;
   std::int64_t padded_vocab = 0;  // rows of the embedding and head over all ranks; 0: the vocabulary itself
 
   bool operator==(const Sharding&) const = default;

@@ -103,6 +103,13 @@ std::vector<Invalid> token_configurations() {
       invalid("layer_norm/sequence_5_tp3_kept", Operation::layer_norm, 3, {"5", "3"}, sequence(5, kept)),
       invalid("model/sequence_33_positions_32", Operation::model, 1, {"33", "32"},
               sequence(33, SequenceParallel::off)),
+      invalid("mlp/overlap_2_without_sequence_parallel", Operation::mlp, 2,
+              {"2 chunks", "sequence parallelism"}, [](Invalid& i) { i.sharding.overlap_chunks = 2; }),
+      invalid("mlp/overlap_0_tp2_kept", Operation::mlp, 2, {"0 chunks", "1 or more"},
+              [kept](Invalid& i) {
+                i.sharding.sequence_parallel = kept;
+                i.sharding.overlap_chunks = 0;
+              }),
       invalid("mlp/no_tp_axis", Operation::mlp, 2, {"tp", "model"},
               [](Invalid& i) {
                 i.mesh = {{2}, {"model"}};

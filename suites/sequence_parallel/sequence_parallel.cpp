@@ -12,7 +12,7 @@ constexpr const char* whole_sequence = "the loss sees the whole sequence, which 
 
 Suite sequence_parallel_suite(const SuiteOptions& options) {
   Suite suite{"sequence_parallel", {}, {}};
-  for (const auto& variants : {plain_variants(), further_variants()})
+  for (const auto& variants : {plain_variants(), further_variants(), overlap_variants()})
     for (Case& c :
          layer_cases(suite.name, variants, {SequenceParallel::kept, SequenceParallel::regathered}, options))
       suite.cases.push_back(std::move(c));

@@ -23,7 +23,7 @@ std::vector<Case> all_f64_cases() {
   const std::vector<SequenceParallel> modes = {SequenceParallel::off, SequenceParallel::kept,
                                                SequenceParallel::regathered};
   std::vector<Case> cases;
-  for (const auto& variants : {plain_variants(), further_variants(), loss_variants()})
+  for (const auto& variants : {plain_variants(), further_variants(), overlap_variants(), loss_variants()})
     for (Case& c : layer_cases("test", variants, modes, options)) cases.push_back(std::move(c));
   return cases;
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/volume/profiles.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "reference/compute/compute.hpp"
 
 namespace tpc {
@@ -79,6 +83,7 @@ class Profile {
         operation_(request.problem.operation),
         ranks_(request.mesh.ranks()),
         tokens_(request.problem.batch * request.problem.sequence),
+        shard_tokens_(request.problem.sequence / request.mesh.ranks()),
         calls_(ranks_, request.problem.dtype) {}
 
   Trace whole() {
@@ -95,21 +100,41 @@ class Profile {
   using SP = SequenceParallel;
   std::int64_t activation() const { return tokens_ * config_.hidden; }  // elements of P
 
-  void enter(const std::string& layer) {
-    if (sp_ != SP::off) calls_.all_gather(layer, "gather_from_sp", activation());
+  // Overlapped with the product beside it, a call of P is several that make up P: from each rank's shard of
+  // the sequence an equal share of whole tokens at a time.
+  enum class Beside { nothing, product };
+  std::vector<std::int64_t> pieces(Beside beside) const {
+    const std::int64_t chunks =
+        beside == Beside::nothing ? 1 : std::min<std::int64_t>(sharding_.overlap_chunks, shard_tokens_);
+    std::vector<std::int64_t> elements;
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      const std::int64_t tokens = shard_tokens_ * (c + 1) / chunks - shard_tokens_ * c / chunks;
+      elements.push_back(activation() / shard_tokens_ * tokens);
+    }
+    return elements;
   }
-  void leave(const std::string& layer) {
+  void gather(const std::string& layer, const char* operation, Beside beside) {
+    for (const std::int64_t elements : pieces(beside)) calls_.all_gather(layer, operation, elements);
+  }
+  void scatter(const std::string& layer, const char* operation, Beside beside) {
+    for (const std::int64_t elements : pieces(beside)) calls_.reduce_scatter(layer, operation, elements);
+  }
+
+  void enter(const std::string& layer, Beside beside = Beside::product) {
+    if (sp_ != SP::off) gather(layer, "gather_from_sp", beside);
+  }
+  void leave(const std::string& layer, Beside beside = Beside::product) {
     if (sp_ == SP::off)
       calls_.all_reduce(layer, "reduce_from_tp", activation());
     else
-      calls_.reduce_scatter(layer, "reduce_scatter_to_sp", activation());
+      scatter(layer, "reduce_scatter_to_sp", beside);
   }
-  void leave_backward(const std::string& layer) {
-    if (sp_ != SP::off) calls_.all_gather(layer, "reduce_scatter_to_sp", activation());
+  void leave_backward(const std::string& layer, Beside beside = Beside::product) {
+    if (sp_ != SP::off) gather(layer, "reduce_scatter_to_sp", beside);
   }
-  void enter_backward(const std::string& layer) {
+  void enter_backward(const std::string& layer, Beside beside = Beside::product) {
     if (sp_ == SP::regathered) calls_.all_gather(layer, "gather_from_sp", activation());
-    if (sp_ != SP::off) calls_.reduce_scatter(layer, "gather_from_sp", activation());
+    if (sp_ != SP::off) scatter(layer, "gather_from_sp", beside);
     const int entries = sharding_.own_entries ? parts_of(layer) : 1;
     for (int i = 0; sp_ == SP::off && i < entries; ++i) calls_.all_reduce(layer, "copy_to_tp", activation());
   }
@@ -172,8 +197,9 @@ class Profile {
         if (sharding_.gather_output) calls_.all_gather("", "gather_from_tp", tokens_ * config_.ffn);
         return;
       case Operation::row_linear:
-      case Operation::vocab_embedding:
         return leave("");
+      case Operation::vocab_embedding:
+        return leave("", Beside::nothing);
       case Operation::mlp:
         if (sharding_.mlp_order == MlpOrder::row_first) return row_first_forward();
         return half_forward("", false);
@@ -184,9 +210,9 @@ class Profile {
       case Operation::vocab_cross_entropy:
         return cross_entropy();
       case Operation::model:
-        leave("embedding");
+        leave("embedding", Beside::nothing);
         for (std::int64_t i = 0; i < config_.layers; ++i) block_forward(block_name(i));
-        enter(head());
+        enter(head(), Beside::nothing);
         return cross_entropy();
       default:
         return;  // single norms send nothing
@@ -202,7 +228,7 @@ class Profile {
         if (!sharding_.input_is_split) calls_.all_gather("", "scatter_to_tp", tokens_ * config_.ffn);
         return;
       case Operation::vocab_embedding:
-        return leave_backward("");
+        return leave_backward("", Beside::nothing);
       case Operation::mlp:
         if (sharding_.mlp_order == MlpOrder::row_first) return row_first_backward();
         return half_backward("", false);
@@ -211,9 +237,9 @@ class Profile {
       case Operation::transformer_layer:
         return block_backward("");
       case Operation::model:
-        enter_backward(head());
+        enter_backward(head(), Beside::nothing);
         for (std::int64_t i = config_.layers - 1; i >= 0; --i) block_backward(block_name(i));
-        return leave_backward("embedding");
+        return leave_backward("embedding", Beside::nothing);
       default:
         return;
     }
@@ -278,6 +304,7 @@ class Profile {
   Operation operation_;
   int ranks_;
   std::int64_t tokens_;
+  std::int64_t shard_tokens_;  // of one sequence, on a rank, under sequence parallelism
   CallList calls_;
 };
 
@@ -289,6 +316,7 @@ std::string profile_name(const Sharding& sharding) {
                                                                                   : "tp-sp-regather";
   if (sharding.recompute == Recompute::full) return base + "-full-recompute";
   if (sharding.mlp_order == MlpOrder::row_first) return base + "-row-first";
+  if (sharding.overlap_chunks > 1) return fmt::format("{}-overlap{}", base, sharding.overlap_chunks);
   if (sharding.own_entries) return base + "-own-entries";
   return sharding.fused ? base : base + "-unfused";
 }

@@ -11,6 +11,7 @@
 namespace tpc {
 
 // "tp", "tp-sp-kept", "tp-sp-regather", with "-unfused" where q,k,v and gate,up are weights of their own.
+// "-overlap2" where the calls beside products inside of blocks come in up to two chunks.
 // (Unfused parts are summed before their one collective, so the calls are the same; what would differ is to
 // sum them after.) "-full-recompute" where each block's forward, and with it what it sends, comes again in
 // backward.

@@ -16,12 +16,13 @@ bool sends_something_of_its_own(const Variant& v) {
   static const std::vector<std::string> further = {
       "gathered", "whole_input", "unfused",        "gqa4",         "gqa2",        "mqa",
       "untied",   "smoothed",    "smoothed_other", "no_positions", "own_entries", "row_first"};
-  return v.suffix.empty() || std::find(further.begin(), further.end(), v.suffix) != further.end();
+  return v.suffix.empty() || v.sharding.overlap_chunks > 1 ||
+         std::find(further.begin(), further.end(), v.suffix) != further.end();
 }
 
 std::vector<Variant> judged_variants() {
   std::vector<Variant> judged;
-  for (const auto& variants : {plain_variants(), further_variants(), loss_variants()})
+  for (const auto& variants : {plain_variants(), further_variants(), overlap_variants(), loss_variants()})
     for (Variant v : variants) {
       if (!sends_something_of_its_own(v)) continue;
       v.tiers = {Tier::f64};
