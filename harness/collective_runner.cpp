@@ -7,6 +7,7 @@
 
 #include "harness/collective_answers.hpp"
 #include "harness/inputs.hpp"
+#include "reference/faults/faulty_communicator.hpp"
 
 namespace tpc {
 
@@ -15,8 +16,9 @@ namespace {
 // One rank's operands of one call, and how to make it.
 class CallOnRank {
  public:
-  CallOnRank(const Problem& problem, Communicator& group)
-      : problem_(problem), call_(problem.collective), group_(group) {}
+  // `place`: of the rank among the members that were asked for.
+  CallOnRank(const Problem& problem, Communicator& group, int place)
+      : problem_(problem), call_(problem.collective), group_(group), place_(place) {}
 
   // What the call leaves on this rank. Operands are drawn anew, since in place they are overwritten.
   Tensor make() {
@@ -47,7 +49,7 @@ class CallOnRank {
   }
   Tensor operand() const {
     const InputSpec& input = input_named(problem_, "in");
-    return draw_tensor(problem_, input, {group_.rank(), 0}, {1, input.shape[1]}).reshaped({input.shape[1]});
+    return draw_tensor(problem_, input, {place_, 0}, {1, input.shape[1]}).reshaped({input.shape[1]});
   }
   Tensor fresh(std::int64_t count) const { return host_tensor(problem_.dtype, {count}, "out"); }
   Tensor receive_like(const Tensor& in) const { return call_.in_place ? in : fresh(in.count()); }
@@ -76,6 +78,7 @@ class CallOnRank {
   const Problem& problem_;
   const CollectiveProblem& call_;
   Communicator& group_;
+  int place_;
 };
 
 std::int64_t unequal_elements(const Tensor& a, const Tensor& b) {
@@ -104,18 +107,26 @@ CommunicatorPtr group_of(const CollectiveProblem& call, const CommunicatorPtr& r
   return ranks->subgroup(member ? call.members : std::vector<int>{}, "group");
 }
 
+// The order in which members were asked for decides who is who, whatever the group makes of it.
+int place_among(const CollectiveProblem& call, int rank) {
+  const auto found = std::find(call.members.begin(), call.members.end(), rank);
+  return call.members.empty() ? rank : static_cast<int>(found - call.members.begin());
+}
+
 }  // namespace
 
-Response run_collective(const Request& request, const CommunicatorPtr& ranks) {
+Response run_collective(const Request& request, const CommunicatorPtr& ranks, const FaultSet& faults) {
   validate(request.mesh, ranks->size());
   const CollectiveProblem& call = request.problem.collective;
   Response response;
   response.status = Response::Status::result;
   const Site site{.layer = "", .operation = "collective", .phase = Phase::forward};
-  const CommunicatorPtr group = group_of(call, make_traced(ranks, site, response.trace));
+  const CommunicatorPtr group =
+      group_of(call, make_faulty(make_traced(ranks, site, response.trace), site, faults));
   if (!group) return response;
 
-  CallOnRank on_rank(request.problem, *group);
+  const int place = place_among(call, ranks->rank());
+  CallOnRank on_rank(request.problem, *group, place);
   const Tensor first = on_rank.make();
   Tensor last = first;
   std::int64_t unequal = 0;
@@ -126,10 +137,10 @@ Response run_collective(const Request& request, const CommunicatorPtr& ranks) {
 
   const int size = group->size();
   const Shape out = collective_output_shape(call, size);
-  response.tensors.push_back({"out", last.reshaped({1, out[1]}), shard(out, 0, group->rank(), size)});
+  response.tensors.push_back({"out", last.reshaped({1, out[1]}), shard(out, 0, place, size)});
   if (call.repeats == 1) return response;
   response.tensors.push_back(
-      {"unequal", one_number(request.problem.dtype, unequal), shard({size}, 0, group->rank(), size)});
+      {"unequal", one_number(request.problem.dtype, unequal), shard({size}, 0, place, size)});
   if (result_is_replicated(call.kind)) response.tensors.push_back({"copies", last, replicate({out[1]})});
   return response;
 }

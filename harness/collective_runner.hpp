@@ -4,10 +4,11 @@
 #pragma once
 
 #include "harness/implementation.hpp"
+#include "reference/faults/fault_set.hpp"
 
 namespace tpc {
 
-Response run_collective(const Request& request, const CommunicatorPtr& ranks);
+Response run_collective(const Request& request, const CommunicatorPtr& ranks, const FaultSet& faults = {});
 Response run_mesh(const Request& request, const CommunicatorPtr& ranks);
 
 }  // namespace tpc

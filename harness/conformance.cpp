@@ -12,6 +12,7 @@
 
 #include "harness/agreement.hpp"
 #include "harness/ending.hpp"
+#include "harness/fault_list.hpp"
 #include "harness/launcher.hpp"
 #include "harness/machine.hpp"
 #include "harness/report.hpp"
@@ -46,6 +47,10 @@ std::optional<int> answer_alone(const Arguments& arguments) {
     const Options options = parse_options(arguments);
     if (options.help || options.version) {
       std::fputs((options.help ? help_text() : version_text(local_provenance())).c_str(), stdout);
+      return 0;
+    }
+    if (options.list_faults) {
+      std::fputs(fault_list().c_str(), stdout);
       return 0;
     }
     if (options.ranks > 0) return launch(options.ranks, arguments);

@@ -11,6 +11,7 @@
 
 #include "harness/request.hpp"
 #include "reference/comm/trace.hpp"
+#include "reference/faults/fault_set.hpp"
 #include "reference/mesh/placement.hpp"
 
 namespace tpc {
@@ -70,8 +71,8 @@ class Implementation {
   virtual Response run(const Request& request, const CommunicatorPtr& ranks) = 0;
 };
 
-std::unique_ptr<Implementation> make_reference_implementation();
-// "reference", later "reference+fault:ID" and "exec:COMMAND". Throws UsageError.
+std::unique_ptr<Implementation> make_reference_implementation(const FaultSet& faults = {});
+// "reference", "reference+fault:TP-01+TP-09", later "exec:COMMAND". Throws UsageError.
 std::unique_ptr<Implementation> make_implementation(std::string_view name);
 
 }  // namespace tpc

@@ -159,6 +159,24 @@ void add_run_options(CLI::App& app, Options& options) {
   app.add_flag("-h,--help", options.help, "Print this help");
 }
 
+void add_fault_options(CLI::App& app, Options& options) {
+  const std::string group = "Faults";
+  app.add_flag("--list-faults", options.list_faults,
+               "Print the defects that can be planted, their public sources, and which ones are not and why")
+      ->group(group);
+  app.add_flag("--faults", options.faults,
+               "Plant one fault after the other and see which case rejects it; records go to faults.jsonl or "
+               "--records")
+      ->group(group);
+  app.add_option("--fault-filter", options.fault_filter, "Only faults with such ids, as 'TP-0?,COMM-*'")
+      ->capture_default_str()
+      ->type_name("PATTERNS")
+      ->group(group);
+  app.add_flag("--all", options.all, "Run every case that could see a fault, not up to the first that does")
+      ->group(group);
+  app.add_option("--table", options.table, "Write the matrix as markdown")->type_name("FILE")->group(group);
+}
+
 void add_front_options(CLI::App& app, FrontOptions& front) {
   const std::string group = "GoogleTest";
   app.add_option("--gtest_filter", front.filter, "Run the cases that match, as 'mesh.*:*tp4*-*bf16*'")
@@ -187,6 +205,7 @@ void add_all_options(CLI::App& app, Options& options, Raw& raw) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_choice_options(app, options, raw);
   add_run_options(app, options);
+  add_fault_options(app, options);
   add_front_options(app, options.front);
   app.footer(exit_codes);
 }
@@ -205,6 +224,16 @@ void refuse_other_gtest_flags(const Arguments& arguments) {
     if (flag.starts_with("--gtest_") && passed_on.find(flag) == std::string_view::npos)
       throw UsageError(fmt::format("{} is not passed on to GoogleTest; these are: {}", flag, passed_on));
   }
+}
+
+void check_fault_options(const CLI::App& app, Options& options) {
+  if (!options.faults)
+    for (const char* own : {"--fault-filter", "--all", "--table"})
+      if (app.count(own) > 0) throw UsageError(fmt::format("{} belongs to --faults, which is missing", own));
+  if (options.faults && app.count("--implementation") > 0)
+    throw UsageError("--faults plants the faults itself; leave out --implementation");
+  constexpr double deadline_of_a_planted_hang = 5;
+  if (options.faults && app.count("--deadline") == 0) options.deadline = deadline_of_a_planted_hang;
 }
 
 std::string one_line(std::string text) {
@@ -235,22 +264,4 @@ Options parse_options(const Arguments& arguments) {
     throw UsageError("--dry-run needs a --model: the path of a config.json");
   if (suites.random > 0 && !suites.configuration.empty())
     throw UsageError("--case and --random exclude each other: leave out one of the two");
-  suites.tp_given = app.count("--tp") > 0;
-  if (suites.tp_given) suites.tp = degrees(raw.tp);
-  if (app.count("--layers") > 0) suites.layers = raw.layers;
-  return options;
-}
-
-std::string help_text() {
-  Options options;
-  Raw raw;
-  CLI::App app = make_app();
-  add_all_options(app, options, raw);
-  return app.help();
-}
-
-std::chrono::milliseconds deadline_of(const Options& options) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(options.deadline * 1000));
-}
-
-}  // namespace tpc
+  check_fault_options(app, options);

@@ -31,10 +31,15 @@ struct Options {
   std::string explain;     // name of a case
   std::string list_saved;  // name of a case
   bool dry_run = false;
-  double deadline = 30;  // seconds
+  double deadline = 30;  // seconds; of the matrix less where it is not given
   int ranks = 0;         // 0: as many as there are
   bool list = false;
   bool coverage = false;
+  bool list_faults = false;
+  bool faults = false;             // the kill matrix instead of the cases
+  std::string fault_filter = "*";  // of ids, with * and ?
+  bool all = false;                // every case that can see a fault, not only the first that does
+  std::string table;               // path of the matrix as markdown
   bool help = false;
   bool version = false;
   FrontOptions front;

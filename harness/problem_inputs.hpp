@@ -18,8 +18,10 @@ enum class InputRecipe {
 // How ids and targets come about, where the operation has them.
 struct IdChoice {
   std::int64_t padded_vocab = 0;  // rows of the padded vocabulary; 0: the next multiple of each shard count
-  int shards = 24;        // cover the first and last rows of as many equal shards, and of its divisors
-  double ignored = 0.15;  // share of the targets; the exact recipe chooses its own
+  int shards = 24;  // cover the first and last rows of as many equal shards, and of its divisors
+  // Share of the targets; from a half on the first one is among them, as where a prompt is masked. The exact
+  // recipe chooses its own.
+  double ignored = 0.15;
   std::string text = {};  // path; empty: a hash instead of words
 };
 

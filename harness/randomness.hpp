@@ -38,6 +38,7 @@ struct TrainProblem {
   double max_norm = 0;                // 0: gradients are not clipped
   double norm = 2;                    // p of the gradient norm; may be infinite
   std::vector<std::int64_t> reports;  // ascending; the last is the number of steps
+  bool token_losses = false;          // also "stepN.token_loss" [S,B] of step N, which no baseline answers
   std::int64_t steps() const { return reports.empty() ? 0 : reports.back(); }
   bool operator==(const TrainProblem&) const = default;
 };

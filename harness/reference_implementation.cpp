@@ -8,19 +8,26 @@ namespace tpc {
 
 namespace {
 
+constexpr std::string_view plain_name = "reference";
+constexpr std::string_view with_faults = "reference+fault:";
+
 class ReferenceImplementation : public Implementation {
  public:
-  std::string name() const override { return "reference"; }
+  explicit ReferenceImplementation(const FaultSet& faults) : faults_(faults) {}
+
+  std::string name() const override {
+    return faults_.empty() ? std::string(plain_name) : std::string(with_faults) + names_of(faults_);
+  }
 
   Response run(const Request& request, const CommunicatorPtr& ranks) override {
     try {
-      if (request.problem.kind == Problem::Kind::collective) return run_collective(request, ranks);
+      if (request.problem.kind == Problem::Kind::collective) return run_collective(request, ranks, faults_);
       if (request.problem.kind == Problem::Kind::mesh) return run_mesh(request, ranks);
       validate(request.mesh, ranks->size());
       const int tp = tp_degree(request.mesh);
       require_splittable(request.problem.operation, request.problem.model, request.sharding,
-                         request.problem.sequence, tp);
-      return ReferenceRun(request, ranks, *compute_).run();
+                         request.problem.sequence, tp, faults_);
+      return ReferenceRun(request, ranks, *compute_, faults_).run();
     } catch (const Refusal& refusal) {
       Response refused;
       refused.status = Response::Status::refused;
@@ -36,18 +43,23 @@ class ReferenceImplementation : public Implementation {
     throw Refusal(fmt::format("mesh {} has no axis 'tp': name one axis so", to_string(mesh)));
   }
 
+  FaultSet faults_;
   std::unique_ptr<Compute> compute_ = make_host_compute();
 };
 
 }  // namespace
 
-std::unique_ptr<Implementation> make_reference_implementation() {
-  return std::make_unique<ReferenceImplementation>();
+std::unique_ptr<Implementation> make_reference_implementation(const FaultSet& faults) {
+  return std::make_unique<ReferenceImplementation>(faults);
 }
 
 std::unique_ptr<Implementation> make_implementation(std::string_view name) {
-  if (name == "reference") return make_reference_implementation();
-  throw UsageError(fmt::format("unknown implementation '{}'; known: reference", name));
+  if (name == plain_name) return make_reference_implementation();
+  if (name.starts_with(with_faults))
+    return make_reference_implementation(faults_named(name.substr(with_faults.size())));
+  throw UsageError(
+      fmt::format("unknown implementation '{}'; known: {}, and with planted faults {}TP-01 or {}TP-01+TP-09",
+                  name, plain_name, with_faults, with_faults));
 }
 
 }  // namespace tpc

@@ -5,20 +5,24 @@
 #include <limits>
 
 #include "harness/inputs.hpp"
+#include "reference/faults/fault.hpp"
+#include "reference/faults/faulty_streams.hpp"
 #include "reference/model/transformer.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
+#include "reference/tensor_parallel/planted_parameters.hpp"
 #include "reference/tensor_parallel/recompute.hpp"
 #include "reference/tensor_parallel/row_first_mlp.hpp"
 #include "reference/tensor_parallel/vocab.hpp"
 
 namespace tpc {
 
-ReferenceRun::ReferenceRun(const Request& request, const CommunicatorPtr& ranks, Compute& compute)
+ReferenceRun::ReferenceRun(const Request& request, const CommunicatorPtr& ranks, Compute& compute,
+                           const FaultSet& faults)
     : request_(request),
       problem_(request.problem),
       config_(request.problem.model),
       sp_(request.sharding.sequence_parallel),
-      ctx_(ranks, request.mesh, compute),
+      ctx_(ranks, request.mesh, compute, faults),
       rank_(ctx_.tp_rank()),
       ranks_(ctx_.tp_size()) {
   if (ranks_ > config_.kv_heads && ranks_ % config_.kv_heads == 0) {
@@ -34,8 +38,8 @@ void ReferenceRun::open_streams() {
   const Randomness& random = problem_.random;
   ctx_.training = random.training;
   if (rates == DropoutRates{} && problem_.operation != Operation::init) return;
-  streams_ = make_random_streams(random.profile,
-                                 stream_setup(problem_.seed, ctx_.mesh(), random.seed_by_data_parallel_rank));
+  const StreamSetup setup = stream_setup(problem_.seed, ctx_.mesh(), random.seed_by_data_parallel_rank);
+  streams_ = make_faulty(make_random_streams(random.profile, setup), ctx_.faults());
   ctx_.streams = streams_.get();
   ctx_.on_mask = [this](const std::string& name, const Tensor& mask, const DrawLayout& layout) {
     give(name, mask, layout.placement);
@@ -101,7 +105,14 @@ Tensor ReferenceRun::input(const std::string& name, const Placement& placement) 
 }
 
 Tensor ReferenceRun::whole_input(const std::string& name) {
-  return input(name, replicate(input_named(problem_, name).shape));
+  const Tensor whole = input(name, replicate(input_named(problem_, name).shape));
+  const bool rolled = ctx_.planted(Fault::batch_by_rank) && whole.dtype() == DType::i64 && !is_dry();
+  if (!rolled) return whole;
+  const Tensor own = host_tensor(whole.dtype(), whole.shape(), name);
+  const std::int64_t batch = problem_.batch;
+  for (std::int64_t i = 0; i < whole.count(); ++i)
+    own.data<std::int64_t>()[i] = whole.data<std::int64_t>()[i / batch * batch + (i + rank_) % batch];
+  return own;
 }
 
 // The upstream gradient of the loss, in the loss's own dtype.
@@ -113,10 +124,11 @@ Tensor ReferenceRun::upstream_of_loss() {
 
 Parameters ReferenceRun::load(const std::vector<ParameterSpec>& specs) {
   const SiteScope phase(ctx_, Phase::load);
-  return load_parameters(ctx_.compute(), specs, problem_.dtype,
-                         [&](const std::string& name, const Block& block) {
-                           return drawn(name, block.global_offset, block.extent);
-                         });
+  const WeightSource source = [&](const std::string& name, const Block& block) {
+    return drawn(name, block.global_offset, block.extent);
+  };
+  return load_parameters(ctx_.compute(), planted_map(ctx_, specs), problem_.dtype,
+                         planted_source(ctx_, specs, source));
 }
 
 void ReferenceRun::give(const std::string& name, const Tensor& data, const Placement& placement) {
@@ -134,7 +146,7 @@ void ReferenceRun::give_loss(const Tensor& mean, const Tensor& tokens) {
 void ReferenceRun::give_gradients(const std::vector<ParameterSpec>& specs, const Gradients& gradients) {
   finalise_gradients(ctx_, specs, gradients);
   if (is_dry()) return;
-  for (const ParameterSpec& spec : specs)
+  for (const ParameterSpec& spec : planted_report(ctx_, specs))
     for (const ParameterPart& part : spec.parts) {
       Placement placement = part.placement;
       // A fused tensor's other rows are other parts, not padding; a part on its own must be zero where it is

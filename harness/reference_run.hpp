@@ -16,7 +16,8 @@ namespace tpc {
 class ReferenceRun {
  public:
   // Collective over ranks. The request must be splittable.
-  ReferenceRun(const Request& request, const CommunicatorPtr& ranks, Compute& compute);
+  ReferenceRun(const Request& request, const CommunicatorPtr& ranks, Compute& compute,
+               const FaultSet& faults = {});
   Response run();
 
  private:

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/init_rule.hpp"
 #include "harness/reference_run.hpp"
+#include "reference/faults/fault.hpp"
 #include "reference/model/transformer.hpp"
 #include "reference/optimizer/clipping.hpp"
 #include "reference/optimizer/gradient_norm.hpp"
 #include "reference/optimizer/optimizer.hpp"
 #include "reference/random/initialisation.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
+#include "reference/tensor_parallel/planted_parameters.hpp"
 
 namespace tpc {
 
@@ -22,7 +24,7 @@ std::unique_ptr<Optimizer> optimizer_of(const TrainProblem& t, DType dtype) {
 
 void ReferenceRun::give_parameters(const std::string& prefix, const std::vector<ParameterSpec>& specs,
                                    const Parameters& params) {
-  for (const ParameterSpec& spec : specs) {
+  for (const ParameterSpec& spec : planted_report(ctx_, specs)) {
     const Tensor& local = params.at(spec.name);
     const Tensor host = host_tensor(local.dtype(), local.shape(), spec.name);
     ctx_.compute().copy(host, local);
@@ -61,9 +63,11 @@ void ReferenceRun::run_train() {
     Transformer::Loss loss = model.forward(ctx_, params, whole_input(step_name(step, "ids")),
                                            whole_input(step_name(step, "targets")));
     ctx_.compute().copy(losses.rows(step, 1), loss.mean);
+    if (t.token_losses)
+      give(step_name(step, "token_loss"), loss.tokens, replicate({problem_.sequence, problem_.batch}));
     Gradients gradients;
     model.backward(ctx_, params, upstream_of_loss(), std::move(loss.saved), gradients);
-    finalise_gradients(ctx_, specs, gradients);
+    if (!ctx_.planted(Fault::train_step_without_finalisation)) finalise_gradients(ctx_, specs, gradients);
     const double norm = gradient_norm(ctx_, specs, gradients, t.norm);
     norms.data<double>()[step] = norm;
     if (t.max_norm > 0) clip_gradients(ctx_.compute(), gradients, norm, t.max_norm);

@@ -52,7 +52,7 @@ void write(KeyWriter& key, const ModelConfig& c) {
 void write(KeyWriter& key, const Randomness& r, const InitProblem& i, const TrainProblem& t) {
   key << r.profile << r.training << r.seed_by_data_parallel_rank << i.inverse_root_fan_in << i.std;
   key << t.optimizer << t.lr << t.momentum << t.beta1 << t.beta2 << t.eps << t.weight_decay << t.max_norm
-      << t.norm << t.reports;
+      << t.norm << t.reports << t.token_losses;
 }
 
 }  // namespace

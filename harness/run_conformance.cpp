@@ -14,10 +14,12 @@
 #include "harness/dump.hpp"
 #include "harness/ending.hpp"
 #include "harness/explain.hpp"
+#include "harness/fault_list.hpp"
 #include "harness/gtest_front.hpp"
 #include "harness/investigation.hpp"
 #include "harness/join.hpp"
 #include "harness/junit.hpp"
+#include "harness/kill_matrix_report.hpp"
 #include "harness/machine.hpp"
 #include "harness/report.hpp"
 
@@ -67,6 +69,10 @@ class Conformance {
       say_on_rank_0(options_.help ? help_text() : version_text(local_provenance()));
       return 0;
     }
+    if (options_.list_faults) {
+      say_on_rank_0(fault_list());
+      return 0;
+    }
     if (options_.dry_run) {
       run_dry();
       return 0;
@@ -74,7 +80,7 @@ class Conformance {
     make_suites();
     if (show()) return 0;
     together(agreement_, [&] { check_ranks(options_, world_); });
-    return run_cases(arguments);
+    return options_.faults ? run_matrix(arguments) : run_cases(arguments);
   }
 
  private:
@@ -178,6 +184,39 @@ class Conformance {
     return finish(runner, *log);
   }
 
+  // The kill matrix: cases as in a run, the reference with one fault after the other.
+  int run_matrix(const Arguments& arguments) {
+    const MatrixChoice choice{options_.fault_filter, options_.all};
+    RecordFile records;
+    std::unique_ptr<RunLog> log;  // for last words
+    together(agreement_, [&] {
+      chosen_rows(choice);
+      if (rank_ == 0 && !options_.table.empty()) check_final_file(options_.table);
+      log = std::make_unique<RunLog>(provenance(arguments), "", false);
+      if (rank_ == 0) records = RecordFile(options_.records.empty() ? "faults.jsonl" : options_.records);
+    });
+    world_.ranks->set_deadline(std::chrono::steady_clock::now() + patience_at_start);
+    const std::vector<int> processes = processes_of(*world_.ranks);
+    Watchdog watchdog({.overdue = [&] { end_overdue(*log, rank_); },
+                       .signal = [&](int) { end_by_signal(*log, processes, rank_); }});
+    OrdinaryCheck ordinary(options_.suites.seed);
+    PlantedReference implementation;
+    const auto oracle =
+        with_ordinary_check(program_.oracle(world_.ranks->renew("baseline"), suites_), ordinary);
+    RunnerOptions choices = runner_options(watchdog);
+    choices.dump = nullptr;
+    Runner runner(world_.ranks, implementation, *oracle, choices);
+    KillMatrix matrix({suites_, runner, implementation, ordinary, world_.ranks->size()}, choice);
+    MatrixOutput output(log->provenance(), std::move(records), options_.table);
+    const std::vector<FaultResult> results = matrix.run([&](const FaultResult& result) {
+      if (rank_ == 0) print(output.add(result));
+    });
+    const int code = runner.stop() ? runner.stop()->code : exit_code_of(results);
+    if (rank_ == 0) print(output.finish(results, code));
+    if (runner.stop()) say_on_rank_0(runner.stop()->reason + '\n');
+    return agreed_code(runner, code);
+  }
+
   RunnerOptions runner_options(Watchdog& watchdog) const {
     RunnerOptions options;
     options.deadline = deadline_of(options_);
@@ -207,6 +246,10 @@ class Conformance {
       say(fmt::format("tp_conformance: rank {}: {}\n", rank_, runner.stop()->reason));
     }
     if (at_once) end_at_once(code);
+    return agreed_code(runner, code);
+  }
+
+  static int agreed_code(Runner& runner, int code) {
     const auto now = Agreement::Clock::now();
     const auto agreed =
         runner.agreement().reach("", [code](const Agreement::Reports&) { return std::to_string(code); },

@@ -48,6 +48,9 @@ class Runner {
 
   // Set when the run cannot go on: what is run from then on is not run, with this reason.
   const std::optional<Stop>& stop() const { return stop_; }
+  // After a deadline that all ranks came back from: makes their groups anew and goes on. False where the run
+  // must end.
+  bool resume();
   // Ends the run for a reason of the caller's, on all ranks alike.
   void stop_for(Stop stop) { stop_ = std::move(stop); }
   // Of the run so far, by design: 0, 1, 2, 3 or 5.

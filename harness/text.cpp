@@ -142,6 +142,9 @@ void ignore_some(const IdDemand& demand, const Problem& problem, const InputSpec
     order.emplace_back((1 + uniform(philox(problem.seed, i, stream)) * 0x1p32) / static_cast<double>(i + 1),
                        i);
   std::sort(order.begin(), order.end());
+  constexpr double of_a_prompt = 0.5;
+  if (share >= of_a_prompt)
+    std::stable_partition(order.begin(), order.end(), [](const auto& entry) { return entry.second == 0; });
   Counts counts = count_required(demand, targets);
   const std::int64_t ignored = problem.model.loss.ignore_index;
   for (const bool spare_only : {true, false}) {

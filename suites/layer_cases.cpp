@@ -92,6 +92,7 @@ Problem problem_of(const Variant& variant, Tier tier, DType dtype, std::uint64_t
   problem.seed = seed;
   IdChoice ids;
   ids.padded_vocab = variant.sharding.padded_vocab;
+  ids.ignored = variant.ignored;
   problem.inputs = inputs_for(problem, tier == Tier::exact ? InputRecipe::exact : InputRecipe::gaussian, ids);
   return problem;
 }

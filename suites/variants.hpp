@@ -18,6 +18,7 @@ struct Variant {
   Sharding sharding;
   std::int64_t batch = 2;
   std::int64_t sequence = 24;
+  double ignored = 0.15;  // share of the targets
   std::vector<int> tp = {1, 2, 3, 4, 6, 8};
   std::vector<Tier> tiers = {Tier::f64};
   std::vector<SequenceParallel> modes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/column_linear.hpp"
 
+#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/local_linear.hpp"
 #include "reference/tensor_parallel/naming.hpp"
 #include "reference/tensor_parallel/overlap.hpp"
@@ -81,6 +82,16 @@ Tensor ColumnLinears::join_parts(Compute& compute, const LocalWeight& weight, co
   return joined;
 }
 
+bool ColumnLinears::gathers_again(const Context& ctx) const {
+  return options_.sequence_parallel == SequenceParallel::regathered &&
+         !ctx.planted(Fault::gathered_input_kept);
+}
+
+bool ColumnLinears::leaves_out_kv(const Context& ctx) const {
+  return ctx.planted(Fault::kv_reads_uncopied_input) && options_.fused_name.ends_with("qkv") &&
+         options_.sequence_parallel == SequenceParallel::off;
+}
+
 Tensor ColumnLinears::multiply(Context& ctx, const Parameters& params, const Tensor& x,
                                std::vector<Tensor>& y) const {
   Compute& compute = ctx.compute();
@@ -113,15 +124,14 @@ ColumnLinears::Outputs ColumnLinears::forward(Context& ctx, const Parameters& pa
     if (options_.bias) ctx.compute().add_rows(y, y, params.at(join(weights_[i].name, "bias")));
     for (Tensor& part : split(ctx.compute(), weights_[i], y)) out.y.push_back(std::move(part));
   }
-  out.saved.keep("x", options_.sequence_parallel == SequenceParallel::regathered ? x : full);
+  out.saved.keep("x", gathers_again(ctx) ? x : full);
   return out;
 }
 
 InputGradient ColumnLinears::backward_input(Context& ctx, const Parameters& params,
                                             const std::vector<Tensor>& dy, Saved saved) const {
   Saved rest;
-  const bool gather_again = options_.sequence_parallel == SequenceParallel::regathered;
-  rest.keep("x", gather_again ? GatherFromSp::forward(ctx, saved.tensor("x")) : saved.tensor("x"));
+  rest.keep("x", gathers_again(ctx) ? GatherFromSp::forward(ctx, saved.tensor("x")) : saved.tensor("x"));
   std::vector<Tensor> joined;
   std::size_t first = 0;
   for (const LocalWeight& weight : weights_) {
@@ -148,18 +158,23 @@ Tensor ColumnLinears::multiply_back(Context& ctx, const Parameters& params,
                                     options_.overlap_chunks, make);
   }
   Tensor dx;
+  Tensor uncopied;  // of k and v, where a fault leaves it out of the sum
   for (std::size_t i = 0; i < joined.size(); ++i) {
-    if (options_.entry == Entry::own) {
-      const Tensor own =
-          enter_tp_backward(ctx, SequenceParallel::off, linear_backward_input(compute, joined[i], weight(i)));
-      if (dx) compute.add(own, own, dx);
-      dx = own;
+    const bool left_out = i > 0 && leaves_out_kv(ctx);
+    if (options_.entry == Entry::own || left_out) {
+      const Tensor partial = linear_backward_input(compute, joined[i], weight(i));
+      const Tensor own = left_out ? partial : enter_tp_backward(ctx, SequenceParallel::off, partial);
+      Tensor& sum = left_out ? uncopied : dx;
+      if (sum) compute.add(own, own, sum);
+      sum = own;
     } else if (!dx)
       dx = linear_backward_input(compute, joined[i], weight(i));
     else  // summed before the region is left, so that the parts cost one collective together
       compute.gemm(as_rows(dx), as_rows(joined[i]), Transpose::no, weight(i), Transpose::no, true);
   }
-  return options_.entry == Entry::own ? dx : enter_tp_backward(ctx, options_.sequence_parallel, dx);
+  if (options_.entry == Entry::shared) dx = enter_tp_backward(ctx, options_.sequence_parallel, dx);
+  if (uncopied) compute.add(dx, dx, uncopied);
+  return dx;
 }
 
 void ColumnLinears::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {

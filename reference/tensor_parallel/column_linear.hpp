@@ -66,6 +66,8 @@ class ColumnLinears {
   Tensor multiply(Context& ctx, const Parameters& params, const Tensor& x, std::vector<Tensor>& y) const;
   // joined: the gradient of each weight's y. Returns the gradient of x, its region left.
   Tensor multiply_back(Context& ctx, const Parameters& params, const std::vector<Tensor>& joined) const;
+  bool gathers_again(const Context& ctx) const;
+  bool leaves_out_kv(const Context& ctx) const;  // only where that is planted
 
   std::vector<LocalWeight> weights_;
   Options options_;

@@ -3,10 +3,13 @@
 
 #include <utility>
 
+#include "reference/faults/faulty_communicator.hpp"
+
 namespace tpc {
 
-Context::Context(const CommunicatorPtr& world, const MeshSpec& spec, Compute& compute) : compute_(compute) {
-  mesh_ = std::make_unique<DeviceMesh>(make_traced(world, site, trace_), spec);
+Context::Context(const CommunicatorPtr& world, const MeshSpec& spec, Compute& compute, const FaultSet& faults)
+    : compute_(compute), faults_(faults) {
+  mesh_ = std::make_unique<DeviceMesh>(make_faulty(make_traced(world, site, trace_), site, faults_), spec);
 }
 
 void Context::unflatten(const std::string& axis, const std::vector<int>& sizes,

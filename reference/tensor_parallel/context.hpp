@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "reference/comm/trace.hpp"
 #include "reference/compute/compute.hpp"
+#include "reference/faults/fault_set.hpp"
 #include "reference/mesh/device_mesh.hpp"
 
 namespace tpc {
@@ -19,7 +21,7 @@ struct DrawLayout;
 class Context {
  public:
   // Collective over world, whose size is the mesh's. The mesh has an axis "tp".
-  Context(const CommunicatorPtr& world, const MeshSpec& spec, Compute& compute);
+  Context(const CommunicatorPtr& world, const MeshSpec& spec, Compute& compute, const FaultSet& faults = {});
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -44,8 +46,15 @@ class Context {
 
   Site site;
 
+  // Whether a layer is to go wrong this way.
+  bool planted(Fault fault) const { return faults_.contains(fault); }
+  const FaultSet& faults() const { return faults_; }
+  // What faults remember from call to call, by name.
+  std::map<std::string, Tensor> fault_memory;
+
  private:
   Compute& compute_;
+  FaultSet faults_;
   Trace trace_;
   std::unique_ptr<DeviceMesh> mesh_;
   std::vector<DeviceMesh> views_;

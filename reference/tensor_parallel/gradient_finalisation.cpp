@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "reference/faults/fault.hpp"
+#include "reference/tensor_parallel/planted_parameters.hpp"
+
 namespace tpc {
 
 namespace {
@@ -46,12 +49,21 @@ void sum_coalesced(Context& ctx, const std::string& group, const std::vector<Ten
   }
 }
 
+void sum_pending(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients) {
+  std::vector<std::string> groups = pending_groups(specs);
+  if (ctx.planted(Fault::group_order_differs_by_rank) && ctx.tp_rank() % 2 == 1)
+    std::reverse(groups.begin(), groups.end());
+  for (const std::string& group : groups)
+    if (ctx.group(group).size() > 1) sum_coalesced(ctx, group, pending_over(group, specs, gradients));
+}
+
 }  // namespace
 
 void finalise_gradients(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients) {
   const SiteScope phase(ctx, Phase::finalise);
-  for (const std::string& group : pending_groups(specs))
-    if (ctx.group(group).size() > 1) sum_coalesced(ctx, group, pending_over(group, specs, gradients));
+  if (ctx.faults().empty()) return sum_pending(ctx, specs, gradients);
+  sum_pending(ctx, planted_pending(ctx, specs), gradients);
+  rescale_planted(ctx, specs, gradients);
 }
 
 }  // namespace tpc

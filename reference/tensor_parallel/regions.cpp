@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/regions.hpp"
 
+#include "reference/faults/fault.hpp"
+
 namespace tpc {
 
 namespace {
@@ -22,6 +24,8 @@ Tensor gather_sequence(Context& ctx, const char* region, const Tensor& shard) {
   Shape shape = shard.shape();
   shape[0] *= ctx.tp_size();
   Tensor full = ctx.compute().allocate(shard.dtype(), std::move(shape), "gathered");
+  if (ctx.planted(Fault::gather_buffer_reused))
+    full = ctx.fault_memory.try_emplace("gathered " + to_string(full.shape()), full).first->second;
   tp_group(ctx, region).all_gather(full, shard);
   return full;
 }
@@ -70,10 +74,18 @@ Tensor gather_last(Context& ctx, const char* region, const Tensor& shard) {
   tp_group(ctx, region).all_gather(stacked, shard.reshaped({rows, width}));
   Shape shape = shard.shape();
   shape.back() *= ranks;
+  if (ctx.planted(Fault::gathered_along_first_dim)) return stacked.reshaped(shape);
   Tensor full = ctx.compute().allocate(shard.dtype(), std::move(shape), "gathered");
   ctx.compute().permute(full.reshaped({rows, ranks, width}), stacked.reshaped({ranks, rows, width}),
                         {1, 0, 2});
   return full;
+}
+
+// What only a fault does to a gradient that is whole on every rank.
+Tensor summed_again(Context& ctx, const char* region, const Tensor& whole) {
+  const Tensor sum = ctx.compute().allocate(whole.dtype(), whole.shape(), "summed again");
+  ctx.compute().copy(sum, whole);
+  return all_reduce(ctx, region, sum);
 }
 
 }  // namespace
@@ -86,7 +98,9 @@ Tensor CopyToTp::backward(Context& ctx, const Tensor& dx_partial) {
 Tensor ReduceFromTp::forward(Context& ctx, const Tensor& y_partial) {
   return all_reduce(ctx, "reduce_from_tp", y_partial);
 }
-Tensor ReduceFromTp::backward(Context& /*ctx*/, const Tensor& dy) { return dy; }
+Tensor ReduceFromTp::backward(Context& ctx, const Tensor& dy) {
+  return ctx.planted(Fault::reduced_again_in_backward) ? summed_again(ctx, "reduce_from_tp", dy) : dy;
+}
 
 Tensor GatherFromSp::forward(Context& ctx, const Tensor& x_shard) {
   return gather_sequence(ctx, "gather_from_sp", x_shard);
@@ -120,7 +134,11 @@ Tensor ScatterToTp::backward(Context& ctx, const Tensor& dx_shard) {
 Tensor GatherFromTp::forward(Context& ctx, const Tensor& x_shard) {
   return gather_last(ctx, "gather_from_tp", x_shard);
 }
-Tensor GatherFromTp::backward(Context& ctx, const Tensor& dx) { return slice_last(ctx, dx); }
+Tensor GatherFromTp::backward(Context& ctx, const Tensor& dx) {
+  if (ctx.planted(Fault::gather_backward_reduces))
+    return slice_last(ctx, summed_again(ctx, "gather_from_tp", dx));
+  return slice_last(ctx, dx);
+}
 
 Tensor enter_tp(Context& ctx, SequenceParallel sp, const Tensor& x) {
   return sp == SequenceParallel::off ? CopyToTp::forward(ctx, x) : GatherFromSp::forward(ctx, x);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/row_linear.hpp"
 
+#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/local_linear.hpp"
 #include "reference/tensor_parallel/naming.hpp"
 #include "reference/tensor_parallel/overlap.hpp"
@@ -67,7 +68,10 @@ Output RowLinear::forward(Context& ctx, const Parameters& params, const Tensor& 
   const SiteScope scope(ctx, name());
   const Tensor x_shard = options_.input_is_split ? x : ScatterToTp::forward(ctx, x);
   const Tensor y = multiply(ctx, x_shard, params.at(join(name(), "weight")));
-  if (options_.bias) ctx.compute().add_rows(y, y, params.at(join(name(), "bias")));
+  // In each rank's partial sum it would count once per rank.
+  const int times = ctx.planted(Fault::row_bias_before_reduce) ? ranks_ : 1;
+  for (int i = 0; options_.bias && i < times; ++i)
+    ctx.compute().add_rows(y, y, params.at(join(name(), "bias")));
   Output out{y, {}};
   out.saved.keep("x", x_shard);
   return out;
@@ -76,7 +80,10 @@ Output RowLinear::forward(Context& ctx, const Parameters& params, const Tensor& 
 InputGradient RowLinear::backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
                                         Saved saved) const {
   const SiteScope scope(ctx, name());
-  const auto [dy_full, dx] = multiply_back(ctx, dy, params.at(join(name(), "weight")));
+  const Tensor& weight = params.at(join(name(), "weight"));
+  auto [dy_full, dx] = multiply_back(ctx, dy, weight);
+  if (ctx.planted(Fault::row_input_gradient_of_own_tokens) && dy.size(0) != dy_full.size(0))
+    dx = ReduceScatterToSp::backward(ctx, linear_backward_input(ctx.compute(), dy, weight));
   Saved rest;
   rest.keep("x", saved.tensor("x"));
   rest.keep("dy", dy_full);
@@ -88,9 +95,11 @@ void RowLinear::backward_weight(Context& ctx, Saved rest, Gradients& gradients) 
   const SiteScope scope(ctx, name());
   gradients.add(ctx.compute(), join(name(), "weight"),
                 linear_backward_weight(ctx.compute(), rest.tensor("dy"), rest.tensor("x")));
-  if (options_.bias)
-    gradients.add(ctx.compute(), join(name(), "bias"),
-                  linear_backward_bias(ctx.compute(), rest.tensor("dy of the bias")));
+  if (!options_.bias) return;
+  const Tensor db = linear_backward_bias(ctx.compute(), rest.tensor("dy of the bias"));
+  if (ctx.planted(Fault::row_bias_gradient_divided) && options_.sequence_parallel == SequenceParallel::off)
+    ctx.compute().scale(db, db, 1.0 / ranks_);
+  gradients.add(ctx.compute(), join(name(), "bias"), db);
 }
 
 }  // namespace tpc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/transformer_layer.hpp"
 
+#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/naming.hpp"
 
 namespace tpc {
@@ -33,7 +34,8 @@ Output TransformerLayer::forward_half(Context& ctx, const Parameters& params, co
     out.y = dropped.y;
     out.saved.keep("mask", dropped.mask);
   }
-  ctx.compute().add(out.y, out.y, x);
+  const bool on_every_rank = ctx.planted(Fault::residual_before_reduce) && sp_ == SequenceParallel::off;
+  for (int times = on_every_rank ? ctx.tp_size() : 1; times > 0; --times) ctx.compute().add(out.y, out.y, x);
   out.saved.keep("norm", std::move(normed.saved));
   out.saved.keep("branch", std::move(branched.saved));
   return out;

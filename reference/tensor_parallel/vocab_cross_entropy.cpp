@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/vocab_cross_entropy.hpp"
 
+#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/local_linear.hpp"
+#include "reference/tensor_parallel/planted_loss.hpp"
 
 namespace tpc {
 
@@ -29,13 +31,15 @@ VocabCrossEntropy::Loss VocabCrossEntropy::forward(Context& ctx, const Tensor& l
   const Tensor flat = logits.reshaped({rows, slice_.width});
   const Tensor flat_targets = targets.reshaped({rows});
 
+  const VocabSlice slice = planted_loss_slice(ctx, slice_);
   const Tensor max = per_row("max");
-  compute.cross_entropy_max(max, flat, slice_);
+  compute.cross_entropy_max(max, flat, slice);
   reduce_over_vocab(ctx, "max", max, ReduceOp::max);
   const Tensor sum_exp = per_row("sum_exp");
   const Tensor target_logit = per_row("target_logit");
   const Tensor sum_logit = per_row("sum_logit");
-  compute.cross_entropy_sums(sum_exp, target_logit, sum_logit, flat, max, flat_targets, slice_);
+  compute.cross_entropy_sums(sum_exp, target_logit, sum_logit, flat, max, flat_targets, slice);
+  plant_in_terms(ctx, {sum_exp, target_logit, sum_logit}, flat, flat_targets, slice);
   reduce_over_vocab(ctx, "sum_exp", sum_exp, ReduceOp::sum);
   reduce_over_vocab(ctx, "target_logit", target_logit, ReduceOp::sum);
   if (definition_.label_smoothing != 0) reduce_over_vocab(ctx, "sum_logit", sum_logit, ReduceOp::sum);
@@ -63,11 +67,13 @@ Tensor VocabCrossEntropy::backward(Context& ctx, const Tensor& dloss, const Save
   const std::int64_t rows = weights.count();
   const Tensor seeds = compute.allocate(weights.dtype(), {rows, 1}, "seeds");
   compute.gemm(seeds, weights.reshaped({rows, 1}), Transpose::no, dloss.reshaped({1, 1}), Transpose::no);
+  const VocabSlice slice = planted_loss_slice(ctx, slice_);
+  plant_in_seeds(ctx, seeds.reshaped({rows}), saved.tensor("targets").reshaped({rows}), slice);
   Tensor dlogits = compute.allocate(logits.dtype(), logits.shape(), "dlogits");
   compute.cross_entropy_backward(dlogits.reshaped({rows, slice_.width}),
                                  logits.reshaped({rows, slice_.width}), saved.tensor("max"),
                                  saved.tensor("sum_exp"), saved.tensor("targets").reshaped({rows}),
-                                 seeds.reshaped({rows}), definition_, slice_);
+                                 seeds.reshaped({rows}), definition_, slice);
   return dlogits;
 }
 

@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/vocab_embedding.hpp"
 
+#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/naming.hpp"
+#include "reference/tensor_parallel/planted_loss.hpp"
 #include "reference/tensor_parallel/regions.hpp"
 #include "reference/tensor_parallel/vocab.hpp"
 
 namespace tpc {
+
+namespace {
+
+constexpr std::int64_t padding_id = 1;  // of the fault that has one
+
+Tensor in_f32(Compute& compute, const Tensor& x) {
+  Tensor wide = compute.allocate(x.dtype() == DType::bf16 ? DType::f32 : x.dtype(), x.shape(), "in f32");
+  compute.copy(wide, x);
+  return wide;
+}
+
+}  // namespace
 
 VocabEmbedding::VocabEmbedding(const std::string& words, const std::string& positions,
                                const ModelConfig& config, const Sharding& sharding, int rank, int ranks)
@@ -43,18 +57,21 @@ Tensor VocabEmbedding::position_ids(Context& ctx, std::int64_t rows, std::int64_
   return ids;
 }
 
-Output VocabEmbedding::forward(Context& ctx, const Parameters& params, const Tensor& ids) const {
+Output VocabEmbedding::forward(Context& ctx, const Parameters& params, const Tensor& all_ids) const {
   const SiteScope scope(ctx, name());
+  const Tensor ids = planted_ids(ctx, all_ids, slice_);
   Compute& compute = ctx.compute();
   const Tensor& words = params.at(join(name(), "weight"));
-  const Tensor partial =
-      compute.allocate(words.dtype(), {ids.size(0), ids.size(1), config_.hidden}, "embedded");
-  compute.embedding(partial, ids, words, slice_);
+  Tensor partial = compute.allocate(words.dtype(), {ids.size(0), ids.size(1), config_.hidden}, "embedded");
+  compute.embedding(partial, ids, words, planted_embedding_slice(ctx, slice_));
+  if (ctx.planted(Fault::embedding_widened)) partial = in_f32(compute, partial);
   const Tensor y = leave_tp(ctx, sp_, partial);
   if (learned()) {
-    const Tensor positions = compute.allocate(y.dtype(), y.shape(), "positions");
+    const DType dtype = params.at(join(positions_, "weight")).dtype();
+    Tensor positions = compute.allocate(dtype, y.shape(), "positions");
     compute.embedding(positions, position_ids(ctx, y.size(0), y.size(1)),
                       params.at(join(positions_, "weight")), {0, config_.positions, config_.positions});
+    if (ctx.planted(Fault::embedding_widened)) positions = in_f32(compute, positions);
     compute.add(y, y, positions);
   }
   Output out{y, {}};
@@ -87,7 +104,9 @@ void VocabEmbedding::backward_weight(Context& ctx, Saved rest, Gradients& gradie
   Compute& compute = ctx.compute();
   const Tensor& dy = rest.tensor("dy");
   const Tensor dwords = compute.allocate(dy.dtype(), {slice_.width, config_.hidden}, "dwords");
-  compute.embedding_backward(dwords, dy, rest.tensor("ids"), slice_);
+  compute.embedding_backward(dwords, dy, rest.tensor("ids"), planted_embedding_slice(ctx, slice_));
+  if (ctx.planted(Fault::padding_row_of_every_shard) && ctx.tp_rank() > 0 && slice_.width > padding_id)
+    compute.fill(dwords.rows(padding_id % slice_.width, 1), 0);
   gradients.add(compute, join(name(), "weight"), dwords);
   if (!learned()) return;
   const Tensor& dy_rows = rest.tensor("dy of the positions");

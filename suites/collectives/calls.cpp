@@ -44,6 +44,8 @@ Generator generator_of(const Call& call) {
       return {.kind = Generator::Kind::contribution, .a = 16};
     case CallData::gaussian:
       return {.kind = Generator::Kind::gaussian, .a = 0.5, .b = 1};
+    case CallData::thirds:
+      return {.kind = Generator::Kind::gaussian, .a = 0.5, .b = 1.0 / 3};
   }
   return {};
 }
@@ -54,6 +56,7 @@ std::string name_of(const Call& call) {
   text += fmt::format("_n{}", call.count);
   if (call.data == CallData::contribution) text += "_contribution";
   if (call.data == CallData::counted) text += "_counted";
+  if (call.data == CallData::thirds) text += "_thirds";
   if (call.root > 0) text += fmt::format("_root{}", call.root);
   if (call.in_place) text += "_in_place";
   if (!call.members.empty()) {
@@ -94,7 +97,7 @@ std::string statement_of(const Call& call) {
 }
 
 Tier tier_of(const Call& call) {
-  if (call.data != CallData::gaussian) return Tier::exact;
+  if (call.data != CallData::gaussian && call.data != CallData::thirds) return Tier::exact;
   return call.dtype == DType::f32 ? Tier::f32 : call.dtype == DType::bf16 ? Tier::bf16 : Tier::f64;
 }
 

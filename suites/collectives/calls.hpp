@@ -14,7 +14,8 @@ enum class CallData {
   provenance,    // each element tells whose it is, and which
   contribution,  // each result tells who took part
   counted,       // each result tells how often everybody took part
-  gaussian       // sums that depend on their order
+  gaussian,      // sums that depend on their order in f32 and bf16, but not in f64
+  thirds         // sums that depend on their order in f64 too
 };
 
 struct Call {

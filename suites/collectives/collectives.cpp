@@ -111,6 +111,14 @@ void add_repeats(std::vector<Call>& calls) {
                          .data = CallData::gaussian,
                          .in_place = tp == 3,
                          .repeats = 20});
+  for (const CollectiveKind kind : reductions)
+    for (const int tp : {3, 8})
+      calls.push_back({.kind = kind,
+                       .tp = tp,
+                       .dtype = DType::f64,
+                       .count = 129,
+                       .data = CallData::thirds,
+                       .repeats = 20});
   for (const CollectiveKind kind : all_kinds)
     calls.push_back(
         {.kind = kind, .tp = 6, .dtype = DType::i64, .count = 65, .data = natural_data(kind), .repeats = 20});

@@ -61,6 +61,7 @@ std::vector<Invalid> attention_configurations() {
   return {
       invalid("attention/heads_12_tp8", attention, 8, {"12", "8"}, heads(12, 12, 8)),
       invalid("attention/heads_6_tp4", attention, 4, {"6", "4"}, heads(6, 6, 16)),
+      invalid("attention/heads_6_kv_heads_2_tp4", attention, 4, {"6", "4"}, heads(6, 2, 16)),
       invalid("attention/kv_heads_4_tp6", attention, 6, {"4", "6"}, heads(24, 4, 4)),
       invalid("attention/kv_heads_3_tp2", attention, 2, {"3", "2"}, heads(24, 3, 4)),
       invalid("attention/kv_heads_6_tp8", attention, 8, {"6", "8"}, heads(24, 6, 4)),

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/faults/fault.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "reference/faults/table_parts.hpp"
+
+namespace tpc {
+
+namespace {
+
+constexpr std::array<std::string_view, 16> class_names = {"SCALE",  "DROP", "ORDER", "INDEX", "GROUP", "RACE",
+                                                          "STATE",  "DUP",  "NORM",  "DTYPE", "HANG",  "RNG",
+                                                          "NONDET", "LIB",  "COUNT", "CONFIG"};
+
+constexpr std::array<std::string_view, 20> condition_names = {"one rank",
+                                                              "sequence parallel",
+                                                              "no sequence parallel",
+                                                              "gathered input kept",
+                                                              "input gathered again",
+                                                              "row bias",
+                                                              "qkv bias",
+                                                              "fused weights",
+                                                              "separate weights",
+                                                              "swiglu",
+                                                              "kv copies",
+                                                              "padded vocabulary",
+                                                              "learned positions",
+                                                              "label smoothing",
+                                                              "gathered output",
+                                                              "several sequences",
+                                                              "bf16",
+                                                              "wider than bf16",
+                                                              "dropout",
+                                                              "cannot be split"};
+
+// "TP-9" stands before "TP-10".
+struct IdOrder {
+  std::string_view prefix;
+  int number = 0;
+  std::string_view rest;
+  auto operator<=>(const IdOrder&) const = default;
+};
+
+IdOrder order_of(std::string_view id) {
+  const std::size_t dash = id.find('-');
+  IdOrder order{id.substr(0, dash), 0, {}};
+  if (dash == std::string_view::npos) return order;
+  const char* const end = id.data() + id.size();
+  const char* const rest = std::from_chars(id.data() + dash + 1, end, order.number).ptr;
+  order.rest = {rest, static_cast<std::size_t>(end - rest)};
+  return order;
+}
+
+std::vector<FaultRow> sorted_table() {
+  std::vector<FaultRow> all;
+  for (const auto& page : {faults_of_gradients(), faults_of_the_vocabulary(), faults_of_weights(),
+                           faults_of_random_numbers_and_steps(), faults_of_collectives()})
+    all.insert(all.end(), page.begin(), page.end());
+  std::sort(all.begin(), all.end(),
+            [](const FaultRow& a, const FaultRow& b) { return order_of(a.id) < order_of(b.id); });
+  return all;
+}
+
+Fault fault_named(std::string_view id) {
+  for (const FaultRow& row : fault_table())
+    if (row.id == id || (!row.also.empty() && row.also == id)) return row.fault;
+  for (const NotPlanted& row : faults_not_planted())
+    if (row.id == id)
+      throw UsageError(fmt::format("fault {} is not planted: {}; see --list-faults", id, row.reason));
+  throw UsageError(fmt::format("unknown fault '{}'; ids are as in TP-01, and --list-faults prints them", id));
+}
+
+}  // namespace
+
+std::string_view name(FaultClass fault_class) {
+  return class_names.at(static_cast<std::size_t>(fault_class));
+}
+std::string_view name(Condition condition) { return condition_names.at(static_cast<std::size_t>(condition)); }
+
+const std::vector<FaultRow>& fault_table() {
+  static const std::vector<FaultRow> table = sorted_table();
+  return table;
+}
+
+const FaultRow& row_of(Fault fault) {
+  const auto& table = fault_table();
+  const auto row =
+      std::find_if(table.begin(), table.end(), [&](const FaultRow& r) { return r.fault == fault; });
+  TPC_EXPECT(row != table.end(), "fault {} has no row", static_cast<int>(fault));
+  return *row;
+}
+
+std::vector<Fault> FaultSet::all() const {
+  std::vector<Fault> faults;
+  for (const FaultRow& row : fault_table())
+    if (contains(row.fault)) faults.push_back(row.fault);
+  return faults;
+}
+
+FaultSet faults_named(std::string_view ids) {
+  FaultSet faults;
+  for (;;) {
+    const std::size_t plus = ids.find('+');
+    faults.plant(fault_named(ids.substr(0, plus)));
+    if (plus == std::string_view::npos) return faults;
+    ids.remove_prefix(plus + 1);
+  }
+}
+
+std::string names_of(const FaultSet& faults) {
+  std::string text;
+  for (const Fault fault : faults.all())
+    text += fmt::format("{}{}", text.empty() ? "" : "+", row_of(fault).id);
+  return text;
+}
+
+}  // namespace tpc
