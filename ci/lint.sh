@@ -46,6 +46,8 @@ check_arrows() {
     "$(includes 'reference/(compute|mesh|tensor_parallel|model|baseline)/' reference/comm ':!reference/comm/*nccl*')"
   complain 'mesh/ knows core/ and comm/ alone:' \
     "$(includes 'reference/(compute|tensor_parallel|model|baseline)/' reference/mesh)"
+  complain 'faults/ knows core/, comm/ and random/ alone:' \
+    "$(includes 'reference/(compute|mesh|tensor_parallel|model|optimizer|baseline)/' reference/faults)"
   complain 'tensor_parallel/ does not know the model:' \
     "$(includes 'reference/(model|baseline)/' reference/tensor_parallel)"
 }

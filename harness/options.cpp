@@ -265,3 +265,22 @@ Options parse_options(const Arguments& arguments) {
   if (suites.random > 0 && !suites.configuration.empty())
     throw UsageError("--case and --random exclude each other: leave out one of the two");
   check_fault_options(app, options);
+  suites.tp_given = app.count("--tp") > 0;
+  if (suites.tp_given) suites.tp = degrees(raw.tp);
+  if (app.count("--layers") > 0) suites.layers = raw.layers;
+  return options;
+}
+
+std::string help_text() {
+  Options options;
+  Raw raw;
+  CLI::App app = make_app();
+  add_all_options(app, options, raw);
+  return app.help();
+}
+
+std::chrono::milliseconds deadline_of(const Options& options) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(options.deadline * 1000));
+}
+
+}  // namespace tpc
