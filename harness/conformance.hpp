@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "harness/diagnosis/suspects.hpp"
 #include "harness/implementation.hpp"
 #include "harness/options.hpp"
 #include "harness/oracle.hpp"
@@ -18,6 +19,7 @@ struct Program {
   std::function<std::unique_ptr<Implementation>(std::string_view name)> implementation = make_implementation;
   std::function<std::unique_ptr<Oracle>(const CommunicatorPtr& ranks, const std::vector<Suite>& suites)>
       oracle = make_baseline_oracle;
+  FindSuspects suspects = known_suspects;
 };
 
 // The whole main function. Does not return where ranks are lost.

@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/configuration/configuration.hpp"
 #include "harness/configuration/shrink.hpp"
+#include "harness/diagnosis/layers.hpp"
+#include "harness/join.hpp"
+#include "harness/judges.hpp"
 
 namespace tpc {
 
@@ -17,10 +22,144 @@ constexpr int most_attempts = 200;
 // for.
 constexpr double longest_attempt = 5;  // seconds
 
+// Of a suspect, which answers as fast as the reference does; and of all of them to one case.
+constexpr std::chrono::milliseconds suspect_deadline{3000};
+constexpr double longest_line_up = 30;  // seconds
+
+bool failed(const Record& record) {
+  return record.verdict == Outcome::fail || record.verdict == Outcome::error;
+}
+
+class DeadlineOf {
+ public:
+  DeadlineOf(Runner& runner, std::chrono::milliseconds deadline)
+      : runner_(runner), before_(runner.deadline()) {
+    runner_.set_deadline(std::min(before_, deadline));
+  }
+  DeadlineOf(const DeadlineOf&) = delete;
+  DeadlineOf& operator=(const DeadlineOf&) = delete;
+  ~DeadlineOf() { runner_.set_deadline(before_); }
+
+ private:
+  Runner& runner_;
+  std::chrono::milliseconds before_;
+};
+
 }  // namespace
 
+std::string to_text(const Diagnosis& diagnosis) {
+  std::vector<std::string> lines = diagnosis.facts;
+  const std::vector<std::string> verdicts = verdict_on(diagnosis.candidates);
+  lines.insert(lines.end(), verdicts.begin(), verdicts.end());
+  if (verdicts.empty() && diagnosis.suspects > 0)
+    lines.push_back(fmt::format("no known fault matches ({} tried)", diagnosis.suspects));
+  if (!diagnosis.stopped.empty()) lines.push_back(diagnosis.stopped);
+  return "  " + joined(lines, "\n  ");
+}
+
 void Investigation::operator()(const Case& c, Record& record) {
+  if (most_diagnosed_ < 0 || diagnosed_ < most_diagnosed_) {
+    ++diagnosed_;
+    record.diagnosis = "diagnosis:\n" + to_text(diagnose(c, record));
+    const std::string layer = first_divergence(c);
+    if (!layer.empty()) record.diagnosis += "\n  " + layer;
+  }
   if (c.suite == "random" && shrunk_ < most_shrunk) record.smallest = smallest(c, record);
+}
+
+Record Investigation::try_out(const Case& c, Implementation* other) {
+  parts_.kept.clear();
+  parts_.subject.put(other);
+  Record record = parts_.runner.try_out(c);
+  parts_.subject.put(nullptr);
+  return record;
+}
+
+// Where the baseline is known to the judge alone, what the reference answers is right too.
+RightAnswer Investigation::right_answer(const Case& c) {
+  if (c.expectation == Expectation::refusal) return {};
+  if (!is_solved_when_judged(c.request.problem)) return RightAnswer(parts_.oracle.expected(c));
+  const auto reference = make_reference_implementation();
+  RightAnswer right;
+  parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
+    const Response response = reference->run(c.request, ranks);
+    right = RightAnswer(response.tensors, *ranks);
+  });
+  return right;
+}
+
+// Of the answer that was kept last.
+std::vector<std::string> Investigation::facts_of(const Case& c, const RightAnswer& right) {
+  std::vector<std::string> facts;
+  parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
+    const Tensor held = host_tensor(DType::i64, {1}, "tensors held");
+    *held.data<std::int64_t>() = static_cast<std::int64_t>(parts_.kept.size());
+    ranks->all_reduce(held, held, ReduceOp::max);
+    const bool answered = *held.data<std::int64_t>() > 0 && !right.tensors().empty();
+    if (answered) facts = look_at(c, parts_.kept, right, *ranks);
+  });
+  return facts;
+}
+
+Diagnosis Investigation::diagnose(const Case& c, const Record& record) {
+  Diagnosis diagnosis;
+  const KeptAnswer got = parts_.kept;
+  const RightAnswer right = right_answer(c);
+  diagnosis.facts = facts_of(c, right);
+  try_suspects(c, record, got, right, diagnosis);
+  parts_.kept.clear();
+  return diagnosis;
+}
+
+void Investigation::try_suspects(const Case& c, const Record& record, const KeptAnswer& got,
+                                 const RightAnswer& right, Diagnosis& diagnosis) {
+  if (!parts_.suspects) return;
+  const DeadlineOf deadline(parts_.runner, suspect_deadline);
+  const std::vector<Suspect> all = parts_.suspects(c.request);
+  double seconds = 0;
+  for (const Suspect& suspect : all) {
+    // Whoever answered did not hang.
+    if (suspect.hangs && record.verdict != Outcome::error) continue;
+    if (parts_.runner.stop() || seconds > longest_line_up) {
+      diagnosis.stopped =
+          fmt::format("{} of {} known faults were tried: time is up", diagnosis.suspects, all.size());
+      return;
+    }
+    const auto implementation = suspect.make();
+    const Record tried = try_out(c, implementation.get());
+    seconds += tried.seconds;
+    ++diagnosis.suspects;
+    if (failed(tried)) diagnosis.candidates.push_back(weigh(c, record, suspect, tried, got, right));
+  }
+}
+
+Candidate Investigation::weigh(const Case& c, const Record& record, const Suspect& suspect,
+                               const Record& tried, const KeptAnswer& got, const RightAnswer& right) {
+  Candidate candidate{suspect, {}};
+  const KeptAnswer answered = parts_.kept;
+  parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
+    candidate.explanation = explanation_of(c, distances_to(got, right, answered, *ranks));
+  });
+  Explanation& explanation = candidate.explanation;
+  const bool tensors_tell = !explanation.explained.empty() || !explanation.unexplained.empty();
+  explanation.by_words = !tensors_tell && tried.verdict == record.verdict && tried.message == record.message;
+  return candidate;
+}
+
+std::string Investigation::first_divergence(const Case& c) {
+  const std::vector<Case> layers = cases_of_layers(c);
+  for (const Case& layer : layers) {
+    if (parts_.runner.stop()) return {};
+    const Record tried = try_out(layer, nullptr);
+    if (!failed(tried)) continue;
+    std::string text = fmt::format("layer by layer, the first that fails is {}: {}",
+                                   name(layer.request.problem.operation), tried.message);
+    text += "\n    run it alone: " + parts_.replay(layer);
+    for (const std::string& line : facts_of(layer, right_answer(layer))) text += "\n    " + line;
+    return text;
+  }
+  if (layers.empty()) return {};
+  return fmt::format("layer by layer, each of {} is right alone: look at what joins them", layers.size());
 }
 
 std::string Investigation::smallest(const Case& c, const Record& record) {
@@ -30,8 +169,8 @@ std::string Investigation::smallest(const Case& c, const Record& record) {
   ++shrunk_;
   Record last = record;
   const auto fails = [&](const Configuration& smaller) {
-    if (runner_.stop()) return false;
-    const Record tried = runner_.try_out(case_of(smaller, "shrunk"));
+    if (parts_.runner.stop()) return false;
+    const Record tried = try_out(case_of(smaller, "shrunk"), nullptr);
     if (tried.verdict != record.verdict) return false;
     last = tried;
     return true;
@@ -42,7 +181,7 @@ std::string Investigation::smallest(const Case& c, const Record& record) {
   if (found == to_text(*configuration))
     return fmt::format("{}: this one, after {} attempts", how, shrunk.attempts);
   return fmt::format("{}, after {} attempts: {}\n  {}\n  {}", how, shrunk.attempts, found, last.message,
-                     replay_(case_of(shrunk.smallest, "shrunk")));
+                     parts_.replay(case_of(shrunk.smallest, "shrunk")));
 }
 
 }  // namespace tpc

@@ -1,30 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done about a case that failed, beside recording it: the smallest configuration that still fails is
-// searched for.
+// What is done about a case that failed, beside recording it: it is diagnosed, the layers of a model are
+// tried one by one, and the smallest configuration that still fails is searched for.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "harness/diagnosis/diagnosis.hpp"
+#include "harness/diagnosis/substitute.hpp"
 #include "harness/runner.hpp"
 
 namespace tpc {
 
-// Collective; the ranks do the same, since the records that they go by are the same.
+// The tensors of the last answer that did not pass, on this rank.
+using KeptAnswer = std::vector<LocalTensor>;
+
+struct InvestigationParts {
+  Runner& runner;
+  Oracle& oracle;
+  Substitute& subject;  // that the runner puts its cases to
+  KeptAnswer& kept;     // filled by the runner's `examine`
+  FindSuspects suspects;
+  std::function<std::string(const Case&)> replay;
+};
+
+// What is said of one case.
+struct Diagnosis {
+  std::vector<std::string> facts;  // first wrong tensor, fingerprints
+  std::vector<Candidate> candidates;
+  int suspects = 0;     // that were tried
+  std::string stopped;  // why not all were
+};
+std::string to_text(const Diagnosis& diagnosis);
+
+// Collective; the ranks do the same, since the records that they go by are the same. Texts and candidates
+// are complete on rank 0.
 class Investigation {
  public:
-  Investigation(Runner& runner, std::function<std::string(const Case&)> replay)
-      : runner_(runner), replay_(std::move(replay)) {}
+  // Failures that are diagnosed; a negative number: all.
+  Investigation(InvestigationParts parts, int most_diagnosed)
+      : parts_(std::move(parts)), most_diagnosed_(most_diagnosed) {}
 
   // Of a record with verdict fail or error; adds to it what was found.
   void operator()(const Case& c, Record& record);
 
+  // Of a case that just failed with this record.
+  Diagnosis diagnose(const Case& c, const Record& record);
+
  private:
+  RightAnswer right_answer(const Case& c);
+  std::vector<std::string> facts_of(const Case& c, const RightAnswer& right);
+  void try_suspects(const Case& c, const Record& record, const KeptAnswer& got, const RightAnswer& right,
+                    Diagnosis& diagnosis);
+  Candidate weigh(const Case& c, const Record& record, const Suspect& suspect, const Record& tried,
+                  const KeptAnswer& got, const RightAnswer& right);
+  Record try_out(const Case& c, Implementation* other);
+  std::string first_divergence(const Case& c);
   std::string smallest(const Case& c, const Record& record);
 
-  Runner& runner_;
-  std::function<std::string(const Case&)> replay_;
-  int shrunk_ = 0;  // so far
+  InvestigationParts parts_;
+  int most_diagnosed_;
+  int diagnosed_ = 0;  // so far
+  int shrunk_ = 0;
 };
 
 }  // namespace tpc

@@ -32,6 +32,7 @@ constexpr const char* exit_codes =
 
 // What the parser fills and what is still to be checked.
 struct Raw {
+  std::string diagnose;
   std::string tiers;
   std::string tp;
   int layers = 0;
@@ -59,6 +60,16 @@ std::vector<int> degrees(const std::string& text) {
     if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
   }
   return numbers;
+}
+
+int failures_to_diagnose(const std::string& text) {
+  if (text == "all") return -1;
+  if (text == "off") return 0;
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0)
+    throw UsageError(fmt::format("--diagnose {}: give a number of failures, all or off", text));
+  return number;
 }
 
 std::vector<Tier> tiers_named(const std::string& text) {
@@ -132,11 +143,12 @@ void add_choice_options(CLI::App& app, Options& options, Raw& raw) {
       ->check(between(0, 0x1p64));
 }
 
-void add_run_options(CLI::App& app, Options& options) {
+void add_run_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--records", options.records, "Append one JSON line per case")->type_name("FILE");
   app.add_option("--junit", options.junit, "Write JUnit XML at the end")->type_name("FILE");
   app.add_option("--dump", options.dump, "Keep expected, got and inputs of failing cases as .npy files")
       ->type_name("DIR");
+  app.add_option("--diagnose", raw.diagnose, "Failures to explain: a number, all or off [3]")->type_name("N");
   app.add_option("--deadline", options.deadline, "That a case may take")
       ->capture_default_str()
       ->type_name("SECONDS")
@@ -204,7 +216,7 @@ void add_all_options(CLI::App& app, Options& options, Raw& raw) {
   app.formatter(std::make_shared<PlainHelp>());
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_choice_options(app, options, raw);
-  add_run_options(app, options);
+  add_run_options(app, options, raw);
   add_fault_options(app, options);
   add_front_options(app, options.front);
   app.footer(exit_codes);
@@ -265,6 +277,7 @@ Options parse_options(const Arguments& arguments) {
   if (suites.random > 0 && !suites.configuration.empty())
     throw UsageError("--case and --random exclude each other: leave out one of the two");
   check_fault_options(app, options);
+  if (app.count("--diagnose") > 0) options.diagnose = failures_to_diagnose(raw.diagnose);
   suites.tp_given = app.count("--tp") > 0;
   if (suites.tp_given) suites.tp = degrees(raw.tp);
   if (app.count("--layers") > 0) suites.layers = raw.layers;

@@ -30,6 +30,7 @@ struct Options {
   std::string dump;
   std::string explain;     // name of a case
   std::string list_saved;  // name of a case
+  int diagnose = 3;        // failures that are explained; -1: all
   bool dry_run = false;
   double deadline = 30;  // seconds; of the matrix less where it is not given
   int ranks = 0;         // 0: as many as there are

@@ -154,10 +154,11 @@ class Conformance {
   }
 
   int run_cases(const Arguments& arguments) {
-    std::unique_ptr<Implementation> implementation;
+    std::unique_ptr<Substitute> implementation;
     std::unique_ptr<RunLog> log;
     together(agreement_, [&] {
-      implementation = with_counted_calls(program_.implementation(options_.implementation));
+      implementation =
+          std::make_unique<Substitute>(with_counted_calls(program_.implementation(options_.implementation)));
       if (rank_ == 0 && !options_.junit.empty()) check_final_file(options_.junit);
       if (rank_ == 0 && !options_.dump.empty()) make_dump_folder(options_.dump);
       log = std::make_unique<RunLog>(provenance(arguments), options_.records, rank_ == 0);
@@ -167,8 +168,15 @@ class Conformance {
     Watchdog watchdog({.overdue = [&] { end_overdue(*log, rank_); },
                        .signal = [&](int) { end_by_signal(*log, processes, rank_); }});
     const auto oracle = program_.oracle(world_.ranks->renew("baseline"), suites_);
-    Runner runner(world_.ranks, *implementation, *oracle, runner_options(watchdog));
-    Investigation investigation(runner, [this](const Case& c) { return replay_command(options_, c); });
+    KeptAnswer kept;
+    RunnerOptions choices = runner_options(watchdog);
+    choices.examine = [&kept](const Case&, const KeptAnswer& got, const ExpectedTensors&, int) {
+      kept = got;
+    };
+    Runner runner(world_.ranks, *implementation, *oracle, choices);
+    Investigation investigation({runner, *oracle, *implementation, kept, program_.suspects,
+                                 [this](const Case& c) { return replay_command(options_, c); }},
+                                options_.diagnose);
     run_with_gtest({.suites = suites_,
                     .options = options_.front,
                     .runner = runner,

@@ -170,8 +170,9 @@ Ruling Runner::rule_on(const Case& c) {
   if (c.account) ruling.volume = phase_volumes(*c.account, response);
   ruling.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   const bool held = agreement_.ranks().rank() < ranks_of(c);
-  if (ruling.verdict != Outcome::pass && options_.dump && held && !ruling.stop)
-    options_.dump(c, response.tensors, oracle_.expected(c), agreement_.ranks().rank());
+  if (ruling.verdict != Outcome::pass && held && !ruling.stop)
+    for (const auto* use : {&options_.examine, &options_.dump})
+      if (*use) (*use)(c, response.tensors, oracle_.expected(c), agreement_.ranks().rank());
   return ruling;
 }
 
@@ -246,6 +247,22 @@ Ruling Runner::ask(const Case& c, Response& response) {
 }
 
 Ruling Runner::compare_with_baseline(const Case& c, const Response& response) {
+  return among_judges(c, [&](const CommunicatorPtr& ranks, RankReport& report) {
+    report.comparison = oracle_.judge(c, response.tensors, *ranks);
+    judge_account(c, response, ranks->rank(), report.comparison);
+  });
+}
+
+bool Runner::consult(const Case& c, const std::function<void(const CommunicatorPtr& ranks)>& work) {
+  if (stop_) return false;
+  const Ruling ruling = among_judges(c, [&](const CommunicatorPtr& ranks, RankReport&) { work(ranks); });
+  if (options_.watchdog != nullptr) options_.watchdog->disarm();
+  if (ruling.broken && !ruling.stop) make_families();
+  return ruling.verdict == Outcome::pass;
+}
+
+Ruling Runner::among_judges(const Case& c,
+                            const std::function<void(const CommunicatorPtr&, RankReport&)>& work) {
   const Clock::time_point started = Clock::now();
   arm(started, options_.deadline);
   judges_->set_deadline(started + options_.deadline);
@@ -253,8 +270,7 @@ Ruling Runner::compare_with_baseline(const Case& c, const Response& response) {
   RankReport mine = attempt(judges_.get(), [&](RankReport& report) {
     const CommunicatorPtr ranks = first_ranks(judge_groups_, *judges_, ranks_of(c));
     if (!ranks) return;
-    report.comparison = oracle_.judge(c, response.tensors, *ranks);
-    judge_account(c, response, ranks->rank(), report.comparison);
+    work(ranks, report);
     report.how = How::judged;
   });
   mine.calls = calls.finish();

@@ -28,7 +28,10 @@ struct RunnerOptions {
   std::uint64_t seed = 1;
   std::function<std::string(const Case&)> replay;  // its command line
   // On every rank that holds tensors of a case that failed.
-  std::function<void(const Case&, const std::vector<LocalTensor>&, const ExpectedTensors&, int rank)> dump;
+  using OnFailure =
+      std::function<void(const Case&, const std::vector<LocalTensor>&, const ExpectedTensors&, int rank)>;
+  OnFailure dump;
+  OnFailure examine;  // the same, before anything else happens
   Watchdog* watchdog = nullptr;
 };
 
@@ -43,6 +46,11 @@ class Runner {
   Record run(const Case& c);
   // The same, on the way to an explanation of another case: an error in it is none of the run's.
   Record try_out(const Case& c);
+  // Collective over all ranks: what the ranks of a case do together to explain it. False where any of them
+  // threw, or did not come back in time.
+  bool consult(const Case& c, const std::function<void(const CommunicatorPtr& ranks)>& work);
+  void set_deadline(std::chrono::milliseconds deadline) { options_.deadline = deadline; }
+  std::chrono::milliseconds deadline() const { return options_.deadline; }
   // A record of a case that is not put to the implementation.
   Record not_run(const Case& c, const std::string& reason) const;
 
@@ -67,6 +75,7 @@ class Runner {
   std::vector<const Case*> wanted_from(const Case& c) const;
   Ruling ask(const Case& c, Response& response);
   Ruling compare_with_baseline(const Case& c, const Response& response);
+  Ruling among_judges(const Case& c, const std::function<void(const CommunicatorPtr&, RankReport&)>& work);
   RankReport attempt(Communicator* family, const std::function<void(RankReport&)>& work) const;
   Ruling agree(const RankReport& mine, const Rule& rule, Clock::time_point started,
                std::chrono::milliseconds limit);

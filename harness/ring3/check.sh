@@ -330,5 +330,31 @@ shrinks() {
   expect_refusal "--case and --random exclude each other"
 }
 
+# Wrong in one way that is known, in two ways of which one is, in one that nobody asks about; and right.
+diagnoses() {
+  ranks=2
+  local case='op=column_linear,tp=2,seq=3,ffn=2,mlp_bias=1'
+  run --case "$case" --implementation wrong --records records
+  expect_code 1
+  expect_in out 'first wrong: y [3, 1, 2]: 1 of 6 elements are wrong, on rank 1 (tp 1 of 2), within [0, 0, 1]'
+  expect_in out 'your output equals the reference with fault W-1, one element is off (nobody/nothing #1), to the bit'
+  expect_count out 'W-2' 0
+  expect_count records '"diagnosis":"diagnosis:\n  first wrong: y' 1
+  run --case "$case" --implementation wrong_twice
+  expect_in out 'fault W-1, one element is off (nobody/nothing #1) explains y, to the bit, but not grad.weight'
+  expect_count out 'your output equals' 0
+  run --case "$case" --implementation wrong --diagnose off
+  expect_code 1
+  expect_count out 'diagnosis' 0
+  run --case "$case"
+  expect_code 0
+  expect_count out 'diagnosis' 0
+  run --case "${case/column_linear/transformer_layer},hidden=2,heads=2,kv_heads=2" --implementation wrong
+  expect_in out 'layer by layer, the first that fails is mlp: rank 1'
+  expect_in out '    run it alone: mpirun -np 2 tp_conformance --case op=mlp,tp=2,seq=3,hidden=2,ffn=2,mlp_bias=1 --seed 1'
+  run --case "$case" --diagnose some
+  expect_refusal "--diagnose some: give a number of failures, all or off"
+}
+
 "$situation"
 echo "passed: $situation"

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/diagnosis/dictionary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harness/diagnosis/order.hpp"
+#include "harness/join.hpp"
+#include "harness/masks.hpp"
+
+namespace tpc {
+
+namespace {
+
+constexpr std::size_t most_candidates = 3;
+
+// In the tiers without tolerances, and of masks, equality counts.
+double ratio(const Case& c, const TensorDistances& tensor, const TensorError& error) {
+  const bool by_equality = is_mask(tensor.name) || c.tier == Tier::statistics || c.tier == Tier::replica;
+  if (by_equality) return error.equal ? 0 : std::numeric_limits<double>::infinity();
+  return error_ratio(c, tensor.expected, error);
+}
+
+bool is_near_suspect(const Case& c, const TensorDistances& tensor) {
+  if (!tensor.compared || !(ratio(c, tensor, tensor.to_suspect) <= 1)) return false;
+  return std::sqrt(tensor.to_suspect.squares) <= nearer_than_right * std::sqrt(tensor.to_right.squares);
+}
+
+std::string who(const Suspect& suspect) {
+  return fmt::format("fault {}, {} ({})", suspect.id, suspect.title, suspect.source);
+}
+
+std::string how_near(const Explanation& explanation) {
+  if (explanation.by_words) return "its failure reads the same";
+  if (explanation.distance == 0) return "to the bit";
+  return fmt::format("within {:.0e}", explanation.distance);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> shown(names.begin(),
+                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size())));
+  std::string text = joined(shown, ", ");
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
+std::string certain_sentence(const std::vector<Candidate>& full) {
+  const Candidate& best = full.front();
+  std::string text = fmt::format("your output equals the reference with {}, {}", who(best.suspect),
+                                 how_near(best.explanation));
+  if (full.size() > 1) {
+    text += "; on this case the same as";
+    for (std::size_t i = 1; i < full.size(); ++i)
+      text += fmt::format("{} {}, {} ({})", i > 1 ? ";" : "", full[i].suspect.id, full[i].suspect.title,
+                          full[i].suspect.source);
+  }
+  return text;
+}
+
+std::string partial_sentence(const Candidate& candidate) {
+  return fmt::format("{} explains {}, {}, but not {}", who(candidate.suspect),
+                     listed(candidate.explanation.explained), how_near(candidate.explanation),
+                     listed(candidate.explanation.unexplained));
+}
+
+std::vector<Candidate> those_that(const std::vector<Candidate>& candidates,
+                                  bool (Explanation::*holds)() const) {
+  std::vector<Candidate> found;
+  for (const Candidate& candidate : candidates)
+    if ((candidate.explanation.*holds)()) found.push_back(candidate);
+  return found;
+}
+
+std::vector<Candidate> full_ones(const std::vector<Candidate>& candidates) {
+  std::vector<Candidate> full = those_that(candidates, &Explanation::full);
+  std::stable_sort(full.begin(), full.end(), [](const Candidate& a, const Candidate& b) {
+    return a.explanation.distance < b.explanation.distance;
+  });
+  return full;
+}
+
+}  // namespace
+
+Explanation explanation_of(const Case& c, const std::vector<TensorDistances>& tensors) {
+  Explanation explanation;
+  for (const TensorDistances& tensor : tensors) {
+    if (!(ratio(c, tensor, tensor.to_right) > 1)) {
+      if (!tensor.compared || !(ratio(c, tensor, tensor.to_suspect) <= 1))
+        explanation.contradicted.push_back(tensor.name);
+      continue;
+    }
+    if (!is_near_suspect(c, tensor)) {
+      explanation.unexplained.push_back(tensor.name);
+      continue;
+    }
+    explanation.explained.push_back(tensor.name);
+    explanation.distance = std::max(explanation.distance, relative_error(tensor.expected, tensor.to_suspect));
+  }
+  for (auto* names : {&explanation.explained, &explanation.unexplained, &explanation.contradicted})
+    *names = in_order_of_execution(std::move(*names));
+  return explanation;
+}
+
+std::vector<std::string> verdict_on(const std::vector<Candidate>& candidates) {
+  const std::vector<Candidate> full = full_ones(candidates);
+  if (!full.empty()) return {certain_sentence(full)};
+  std::vector<Candidate> partial = those_that(candidates, &Explanation::partial);
+  std::stable_sort(partial.begin(), partial.end(), [](const Candidate& a, const Candidate& b) {
+    return a.explanation.explained.size() > b.explanation.explained.size();
+  });
+  if (partial.size() > most_candidates) partial.resize(most_candidates);
+  std::vector<std::string> sentences;
+  for (const Candidate& candidate : partial) sentences.push_back(partial_sentence(candidate));
+  return sentences;
+}
+
+std::vector<std::string> certain_ids(const std::vector<Candidate>& candidates) {
+  std::vector<std::string> ids;
+  for (const Candidate& candidate : full_ones(candidates)) ids.push_back(candidate.suspect.id);
+  return ids;
+}
+
+}  // namespace tpc

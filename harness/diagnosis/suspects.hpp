@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "harness/diagnosis/dictionary.hpp"
+
+namespace tpc {
+
+// The reference with each of the planted faults that can occur in a request.
+std::vector<Suspect> known_suspects(const Request& request);
+
+}  // namespace tpc
