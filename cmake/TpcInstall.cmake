@@ -8,7 +8,7 @@ set_property(SOURCE ${PROJECT_SOURCE_DIR}/harness/data_path.cpp TARGET_DIRECTORY
   PROPERTY COMPILE_DEFINITIONS
     TPC_DATA_FROM_PROGRAM="${data_from_program}" TPC_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 
-foreach(program tp_conformance)
+foreach(program tp_conformance tp_child_guard)
   if(TARGET ${program})
     # An MPI outside the system's folders is found again by the installed program.
     set_target_properties(${program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "harness/descriptor.hpp"
 #include "harness/wire.hpp"
 
 namespace tpc {
@@ -27,22 +28,6 @@ EnvironmentError file_error(const std::string& what, const fs::path& path) {
   return {fmt::format("cannot {} '{}'", what, path.string()), std::strerror(errno),
           "make room in /dev/shm, or ask for fewer --layers or a smaller --batch and --seq"};
 }
-
-// Closes what it holds.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 std::string folder_prefix() { return fmt::format("tp_conformance.{}.", ::getuid()); }
 

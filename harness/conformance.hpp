@@ -16,7 +16,8 @@ namespace tpc {
 // What the program is about; tests put in their own.
 struct Program {
   MakeSuites suites;
-  std::function<std::unique_ptr<Implementation>(std::string_view name)> implementation = make_implementation;
+  std::function<std::unique_ptr<Implementation>(std::string_view name, const RankPlace& place)>
+      implementation = make_implementation;
   std::function<std::unique_ptr<Oracle>(const CommunicatorPtr& ranks, const std::vector<Suite>& suites)>
       oracle = make_baseline_oracle;
   FindSuspects suspects = known_suspects;

@@ -12,6 +12,10 @@ class CountedImplementation : public Implementation {
   explicit CountedImplementation(std::unique_ptr<Implementation> inner) : inner_(std::move(inner)) {}
 
   std::string name() const override { return inner_->name(); }
+  void make_ready() override { inner_->make_ready(); }
+  Response stand_by(const Request& request, int members) override {
+    return inner_->stand_by(request, members);
+  }
 
   Response run(const Request& request, const CommunicatorPtr& ranks) override {
     const MpiCounts before = mpi_counts();

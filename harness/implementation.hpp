@@ -2,6 +2,8 @@
 // The seam to whatever is judged.
 #pragma once
 
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,6 +57,9 @@ struct Response {
   std::int64_t saved_bytes = 0;    // kept for backward, as reported; shared elements count once
   std::int64_t live_bytes = 0;     // what forward left behind at the allocator, apart from its output
   std::vector<SavedTensor> saved;  // the report in detail
+  // Whether the implementation says anything at all about its calls and about what it keeps.
+  bool reports_calls = true;
+  bool reports_memory = true;
   std::optional<CountedCalls> counted;
 };
 
@@ -66,13 +71,29 @@ class Implementation {
   virtual ~Implementation() = default;
 
   virtual std::string name() const = 0;  // as --implementation spells it
+  // Called by every rank of the world before each case. What broke in the case before is made anew here.
+  virtual void make_ready() {}
+  // Called instead of `run` by a rank of the world that is not among `ranks`, of whom the first `members`
+  // are.
+  virtual Response stand_by(const Request& request, int members);
   // Called by every rank of `ranks`, whose size is the mesh's. Verdicts on the implementation are responses;
   // only the transport's DeadlineExceeded and Abandoned, and EnvironmentError, are thrown.
   virtual Response run(const Request& request, const CommunicatorPtr& ranks) = 0;
 };
 
 std::unique_ptr<Implementation> make_reference_implementation(const FaultSet& faults = {});
-// "reference", "reference+fault:TP-01+TP-09", later "exec:COMMAND". Throws UsageError.
-std::unique_ptr<Implementation> make_implementation(std::string_view name);
+
+// What an implementation that is made of one process per rank has to know of them.
+struct RankPlace {
+  int rank = 0;
+  int ranks = 1;
+  std::filesystem::path folder = {};           // shared by all of them, private to the run, empty at first
+  std::chrono::milliseconds deadline{30'000};  // of an answer
+  std::chrono::milliseconds start_deadline{120'000};  // until a process is ready to be asked
+};
+
+// "reference", "reference+fault:TP-01+TP-09", "exec:COMMAND". Throws UsageError.
+std::unique_ptr<Implementation> make_implementation(std::string_view name, const RankPlace& place);
+bool is_outside_process(std::string_view name);
 
 }  // namespace tpc

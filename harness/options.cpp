@@ -114,7 +114,7 @@ CLI::Validator between(double low, double high) {
 
 void add_choice_options(CLI::App& app, Options& options, Raw& raw) {
   SuiteOptions& suites = options.suites;
-  app.add_option("--implementation", options.implementation, "What is judged")
+  app.add_option("--implementation", options.implementation, "What is judged: reference, or exec:COMMAND")
       ->capture_default_str()
       ->type_name("NAME");
   app.add_option("--tier", raw.tiers, "Tiers to run: exact,f64,f32,bf16,replica,statistics [all]")
@@ -150,6 +150,10 @@ void add_run_options(CLI::App& app, Options& options, Raw& raw) {
       ->type_name("DIR");
   app.add_option("--diagnose", raw.diagnose, "Failures to explain: a number, all or off [3]")->type_name("N");
   app.add_option("--deadline", options.deadline, "That a case may take")
+      ->capture_default_str()
+      ->type_name("SECONDS")
+      ->check(between(0.01, 1e6));
+  app.add_option("--start-deadline", options.start_deadline, "That the processes of exec: may take to start")
       ->capture_default_str()
       ->type_name("SECONDS")
       ->check(between(0.01, 1e6));
@@ -294,6 +298,10 @@ std::string help_text() {
 
 std::chrono::milliseconds deadline_of(const Options& options) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(options.deadline * 1000));
+}
+
+std::chrono::milliseconds start_deadline_of(const Options& options) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(options.start_deadline * 1000));
 }
 
 }  // namespace tpc

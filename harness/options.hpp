@@ -32,8 +32,9 @@ struct Options {
   std::string list_saved;  // name of a case
   int diagnose = 3;        // failures that are explained; -1: all
   bool dry_run = false;
-  double deadline = 30;  // seconds; of the matrix less where it is not given
-  int ranks = 0;         // 0: as many as there are
+  double deadline = 30;         // seconds; of the matrix less where it is not given
+  double start_deadline = 120;  // seconds
+  int ranks = 0;                // 0: as many as there are
   bool list = false;
   bool coverage = false;
   bool list_faults = false;
@@ -53,6 +54,7 @@ Options parse_options(const Arguments& arguments);
 std::string help_text();
 
 std::chrono::milliseconds deadline_of(const Options& options);
+std::chrono::milliseconds start_deadline_of(const Options& options);
 
 // The command line that runs this case alone, with the options that decide what it is.
 std::string replay_command(const Options& options, const Case& c);

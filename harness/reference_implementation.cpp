@@ -53,13 +53,4 @@ std::unique_ptr<Implementation> make_reference_implementation(const FaultSet& fa
   return std::make_unique<ReferenceImplementation>(faults);
 }
 
-std::unique_ptr<Implementation> make_implementation(std::string_view name) {
-  if (name == plain_name) return make_reference_implementation();
-  if (name.starts_with(with_faults))
-    return make_reference_implementation(faults_named(name.substr(with_faults.size())));
-  throw UsageError(
-      fmt::format("unknown implementation '{}'; known: {}, and with planted faults {}TP-01 or {}TP-01+TP-09",
-                  name, plain_name, with_faults, with_faults));
-}
-
 }  // namespace tpc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an implementation under test is asked. Plain values throughout: the same for the reference and for an
-// outside process (to_json and from_json are in request_json.hpp).
+// outside process, which reads them as JSON (request_json.hpp).
 #pragma once
 
 #include <cstdint>

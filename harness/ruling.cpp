@@ -2,6 +2,7 @@
 #include "harness/ruling.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tpc {
 
@@ -35,6 +36,14 @@ std::string reasons(const RankReports& reports, How how) {
     if (reports[r] && reports[r]->how == how)
       text += fmt::format("{}rank {}: {}", text.empty() ? "" : "; ", r, reports[r]->reason);
   return text;
+}
+
+// As reasons, where all say the same: once.
+std::string common_reason(const RankReports& reports, How how) {
+  std::set<std::string> different;
+  for (const auto& report : reports)
+    if (report && report->how == how) different.insert(report->reason);
+  return different.size() == 1 ? *different.begin() : reasons(reports, how);
 }
 
 std::string_view how_text(How how) {
@@ -146,7 +155,8 @@ Ruling rule_on_responses(const Case& c, const RankReports& reports) {
     ruling.broken = true;
     return ruling;
   }
-  if (common == How::unsupported) return ruling_of(Outcome::unsupported, reasons(reports, How::unsupported));
+  if (common == How::unsupported)
+    return ruling_of(Outcome::unsupported, common_reason(reports, How::unsupported));
   if (common == How::refused) return rule_on_refusals(c, reports);
   Ruling ruling;
   ruling.go_on = true;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "harness/agreement.hpp"
+#include "harness/baseline_store_file.hpp"
 #include "harness/conformance.hpp"
 #include "harness/counted_implementation.hpp"
 #include "harness/coverage.hpp"
@@ -153,12 +154,29 @@ class Conformance {
     return p;
   }
 
+  // Collective. The folder is rank 0's, and goes with it.
+  RankPlace rank_place() {
+    RankPlace place{rank_, world_.ranks->size()};
+    place.deadline = deadline_of(options_);
+    place.start_deadline = start_deadline_of(options_);
+    if (!is_outside_process(options_.implementation)) return place;
+    together(agreement_, [&] {
+      if (rank_ == 0) folder_ = std::make_unique<PrivateFolder>();
+    });
+    const std::string own = folder_ ? folder_->path().string() : "";
+    place.folder = broadcast_lines(*world_.ranks, {own}).at(0);
+    return place;
+  }
+
   int run_cases(const Arguments& arguments) {
     std::unique_ptr<Substitute> implementation;
     std::unique_ptr<RunLog> log;
+    const RankPlace place = rank_place();
     together(agreement_, [&] {
-      implementation =
-          std::make_unique<Substitute>(with_counted_calls(program_.implementation(options_.implementation)));
+      auto asked = program_.implementation(options_.implementation, place);
+      // What an outside process sends is nothing that this program's MPI could count.
+      if (!is_outside_process(options_.implementation)) asked = with_counted_calls(std::move(asked));
+      implementation = std::make_unique<Substitute>(std::move(asked));
       if (rank_ == 0 && !options_.junit.empty()) check_final_file(options_.junit);
       if (rank_ == 0 && !options_.dump.empty()) make_dump_folder(options_.dump);
       log = std::make_unique<RunLog>(provenance(arguments), options_.records, rank_ == 0);
@@ -297,6 +315,7 @@ class Conformance {
   int rank_;
   Options options_;
   std::vector<Suite> suites_;
+  std::unique_ptr<PrivateFolder> folder_;
 };
 
 }  // namespace

@@ -51,6 +51,13 @@ CommunicatorPtr first_ranks(std::map<int, CommunicatorPtr>& made, Communicator& 
 // What was sent and kept, where the answer itself is right.
 void judge_account(const Case& c, const Response& response, int rank, Comparison& comparison) {
   if (!c.account || comparison.verdict != Verdict::pass) return;
+  const bool about_memory = c.account->activation_bytes || c.account->statistics_bytes;
+  if (!response.reports_calls || (about_memory && !response.reports_memory)) {
+    comparison.verdict = Verdict::unsupported;
+    comparison.message = fmt::format("the answer is right; the implementation does not say what it {}",
+                                     response.reports_calls ? "keeps" : "sends");
+    return;
+  }
   const std::string defect = account_defect(*c.account, response);
   if (defect.empty()) return;
   comparison.verdict = Verdict::fail;
@@ -110,6 +117,7 @@ Record Runner::run(const Case& c) {
     return not_run(c, fmt::format("needs {} ranks and there are {}", ranks_of(c), there));
   Ruling ruling;
   try {
+    implementation_.make_ready();
     ruling = rule_on(c);
     gave_up_ = gave_up_ || ruling.broken;
     if (ruling.broken && !ruling.stop) make_families();
@@ -235,9 +243,13 @@ Ruling Runner::ask(const Case& c, Response& response) {
   CaseCalls calls(cases_->log());
   RankReport mine = attempt(cases_.get(), [&](RankReport& report) {
     const CommunicatorPtr ranks = first_ranks(groups_, *cases_, ranks_of(c));
-    if (!ranks) return;
-    response = implementation_.run(c.request, ranks);
-    report.how = how_of(response.status);
+    if (ranks) {
+      response = implementation_.run(c.request, ranks);
+      report.how = how_of(response.status);
+    } else {
+      response = implementation_.stand_by(c.request, ranks_of(c));
+      if (response.status == Response::Status::error) report.how = How::error;
+    }
     report.reason = response.reason;
   });
   mine.calls = calls.finish();

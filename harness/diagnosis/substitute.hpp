@@ -16,10 +16,13 @@ class Substitute : public Implementation {
   void put(Implementation* other) { other_ = other; }  // null: what is judged
   std::string name() const override { return judged_->name(); }
   Response run(const Request& request, const CommunicatorPtr& ranks) override {
-    return (other_ == nullptr ? *judged_ : *other_).run(request, ranks);
+    return now().run(request, ranks);
   }
+  Response stand_by(const Request& request, int members) override { return now().stand_by(request, members); }
 
  private:
+  Implementation& now() { return other_ == nullptr ? *judged_ : *other_; }
+
   std::unique_ptr<Implementation> judged_;
   Implementation* other_ = nullptr;
 };

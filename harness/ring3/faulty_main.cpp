@@ -86,7 +86,7 @@ class Faulty : public FakeImplementation {
 int main(int argc, char** argv) {
   tpc::Program program;
   program.suites = tpc::small_suites;
-  program.implementation = [](std::string_view name) {
+  program.implementation = [](std::string_view name, const tpc::RankPlace&) {
     return std::make_unique<tpc::Faulty>(std::string(name));
   };
   program.oracle = [](const tpc::CommunicatorPtr&, const std::vector<tpc::Suite>&) {

@@ -55,11 +55,12 @@ std::vector<Suspect> suspects(const Request&) {
 int main(int argc, char** argv) {
   tpc::Program program;
   program.suites = tpc::all_suites;
-  program.implementation = [](std::string_view name) -> std::unique_ptr<tpc::Implementation> {
+  program.implementation = [](std::string_view name,
+                              const tpc::RankPlace& place) -> std::unique_ptr<tpc::Implementation> {
     if (name == "wrong") return std::make_unique<tpc::Wrong>("wrong", std::set<std::string>{"y"});
     if (name == "wrong_twice")
       return std::make_unique<tpc::Wrong>("wrong_twice", std::set<std::string>{"y", "grad.weight"});
-    return tpc::make_implementation(name);
+    return tpc::make_implementation(name, place);
   };
   program.suspects = tpc::suspects;
   return tpc::conformance_main(argc, argv, program);
