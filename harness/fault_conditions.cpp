@@ -24,6 +24,13 @@ int ranks_together(const Request& request) {
   return tp_of(request.mesh);
 }
 
+int data_parallel_ranks(const MeshSpec& mesh) {
+  int ranks = 1;
+  for (std::size_t i = 0; i < mesh.axes.size() && i < mesh.shape.size(); ++i)
+    if (mesh.axes[i].starts_with("dp")) ranks *= mesh.shape[i];
+  return ranks;
+}
+
 // The operation and all that it is made of.
 std::set<Operation> parts_of(Operation operation, const ModelConfig& config) {
   std::set<Operation> all = {operation};
@@ -122,6 +129,14 @@ bool holds_for_operation(Condition condition, const Request& request) {
       return request.problem.batch > 1;
     case Condition::dropout:
       return c.dropout != DropoutRates{};
+    case Condition::recompute:
+      return cut.recompute != Recompute::none;
+    case Condition::streams_with_positions:
+      return request.problem.random.profile != "invariant";
+    case Condition::streams_without:
+      return request.problem.random.profile == "invariant";
+    case Condition::spread_by_fan_in:
+      return request.problem.init.inverse_root_fan_in;
     default:
       return true;
   }
@@ -135,6 +150,8 @@ bool holds(Condition condition, const Request& request) {
       return request.problem.dtype == DType::bf16;
     case Condition::wider_than_bf16:
       return request.problem.dtype != DType::bf16;
+    case Condition::several_data_parallel_ranks:
+      return data_parallel_ranks(request.mesh) > 1;
     case Condition::refusal:
       return is_refused(request);
     default:

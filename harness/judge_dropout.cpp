@@ -158,9 +158,10 @@ class DropoutJudge {
     masks_ = gather_masks(got_, wanted(), case_.request.mesh, ranks_, own);
     std::string defect = masks_.defect;
     if (defect.empty()) defect = positions_defect(case_, got_, ranks_);
-    if (defect.empty() && problem_.random.profile == "invariant") defect = rule_defect();
     if (!defect.empty()) return {Verdict::fail, infinity, {}, defect};
-    const RelationFindings findings = gathered(relations(), ranks_);
+    // Relations first: that two ranks share a mask says more than that one of them breaks the rule.
+    RelationFindings findings = gathered(relations(), ranks_);
+    if (findings.alarm.empty() && problem_.random.profile == "invariant") findings.alarm = rule_defect();
     Comparison comparison;
     comparison.worst_ratio = findings.largest_z / alarm_z;
     comparison.note = summary_of(findings);

@@ -39,7 +39,7 @@ void ReferenceRun::open_streams() {
   ctx_.training = random.training;
   if (rates == DropoutRates{} && problem_.operation != Operation::init) return;
   const StreamSetup setup = stream_setup(problem_.seed, ctx_.mesh(), random.seed_by_data_parallel_rank);
-  streams_ = make_faulty(make_random_streams(random.profile, setup), ctx_.faults());
+  streams_ = make_faulty(make_random_streams(random.profile, setup), setup, ctx_.faults());
   ctx_.streams = streams_.get();
   ctx_.on_mask = [this](const std::string& name, const Tensor& mask, const DrawLayout& layout) {
     give(name, mask, layout.placement);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "harness/init_rule.hpp"
 #include "harness/reference_run.hpp"
 #include "reference/faults/fault.hpp"
@@ -41,8 +43,10 @@ void ReferenceRun::run_init() {
   const std::vector<ParameterSpec> specs = model.parameters();
   const auto scale =
       problem_.init.inverse_root_fan_in ? WeightScale::inverse_root_fan_in : WeightScale::fixed;
-  const std::vector<InitRule> rules =
-      initialisation_rules(Operation::model, config_, {scale, problem_.init.std});
+  std::vector<InitRule> rules = initialisation_rules(Operation::model, config_, {scale, problem_.init.std});
+  if (problem_.init.inverse_root_fan_in && ctx_.planted(Fault::spread_of_the_shards_fan))
+    for (InitRule& rule : rules)
+      if (rule.cut == TpCut::columns) rule.std *= std::sqrt(ranks_);
   for (const std::string& prefix : {std::string(), repeated_name("")})
     give_parameters(prefix, specs,
                     initialise(ctx_.compute(), *streams_, specs, rules, problem_.dtype, {rank_, ranks_}));

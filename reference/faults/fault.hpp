@@ -94,8 +94,25 @@ enum class Fault : std::uint8_t {
   every_rank_its_own_world,
   group_members_sorted,
   root_read_as_world_rank,
-  // Random streams; more rows of dropout, initialisation and norm of the gradients stand here.
+  // Dropout.
+  shared_stream_under_sequence_parallel,
   same_mask_on_every_shard,
+  own_mask_where_replicated,
+  seeded_by_world_rank,
+  recompute_draws_anew,
+  counter_is_local_index,
+  kept_scaled_by_inverse_rate,
+  shards_draw_shifted_copies,
+  // Initialisation.
+  spread_of_the_shards_fan,
+  same_initial_values_on_every_shard,
+  replicated_parameter_of_own_stream,
+  state_restored_after_each_draw,
+  // Norm of the gradients.
+  norm_counts_copies,
+  norm_counts_first_rank_alone,
+  norm_forgets_sharded_vectors,
+  finalised_in_bf16,
   count
 };
 
@@ -141,6 +158,11 @@ enum class Condition {
   bf16,
   wider_than_bf16,
   dropout,
+  recompute,
+  streams_with_positions,  // profiles whose numbers depend on what was drawn before
+  streams_without,         // those that depend on the element alone
+  several_data_parallel_ranks,
+  spread_by_fan_in,
   refusal  // the configuration cannot be split
 };
 std::string_view name(Condition condition);

@@ -39,7 +39,8 @@ TEST(FaultTable, EachRowSaysWhatWhereAndWhoSaidSo) {
   for (const FaultRow& row : fault_table()) {
     EXPECT_FALSE(row.operations.empty() && row.collectives.empty()) << row.id;
     EXPECT_FALSE(row.title.empty()) << row.id;
-    EXPECT_NE(row.source.find('#'), std::string_view::npos) << row.id << " cites no thread";
+    EXPECT_TRUE(row.source.find('#') != std::string_view::npos || row.source.starts_with("no public report"))
+        << row.id << " cites no thread";
   }
   for (const NotPlanted& row : faults_not_planted()) EXPECT_FALSE(row.reason.empty()) << row.id;
 }

@@ -10,6 +10,7 @@ namespace tpc {
 
 // The same streams with the faults that concern which numbers a rank draws. Themselves where nothing is
 // planted.
-std::unique_ptr<RandomStreams> make_faulty(std::unique_ptr<RandomStreams> inner, const FaultSet& faults);
+std::unique_ptr<RandomStreams> make_faulty(std::unique_ptr<RandomStreams> inner, const StreamSetup& setup,
+                                           const FaultSet& faults);
 
 }  // namespace tpc

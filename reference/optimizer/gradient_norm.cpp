@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/attention.hpp"
 
 namespace tpc {
@@ -51,6 +52,20 @@ double over_tp(Context& ctx, const NormTerm& term, bool largest) {
 
 }  // namespace
 
+namespace {
+
+bool counted(const Context& ctx, const ParameterPart& part) {
+  const bool whole = holds_everything(part.placement);
+  if (whole && ctx.planted(Fault::norm_counts_copies)) return true;
+  const bool unmarked =
+      ctx.planted(Fault::norm_counts_first_rank_alone) ||
+      (part.placement.global_shape.size() == 1 && ctx.planted(Fault::norm_forgets_sharded_vectors));
+  if (!whole && unmarked) return ctx.tp_rank() == 0;
+  return counts_on(part, ctx.tp_rank(), ctx.tp_size());
+}
+
+}  // namespace
+
 bool counts_on(const ParameterPart& part, int tp_rank, int tp_size) {
   if (part.placement.blocks.empty()) return false;
   if (holds_everything(part.placement)) return tp_rank == 0;
@@ -69,8 +84,7 @@ double gradient_norm(Context& ctx, const std::vector<ParameterSpec>& specs, cons
   NormTerm term;
   for (const ParameterSpec& spec : specs)
     for (const ParameterPart& part : spec.parts)
-      if (counts_on(part, ctx.tp_rank(), ctx.tp_size()))
-        add_part(term, part_of(gradients.at(spec.name), part), p);
+      if (counted(ctx, part)) add_part(term, part_of(gradients.at(spec.name), part), p);
   const double total = over_tp(ctx, term, std::isinf(p));
   if (std::isinf(p) || p == 1) return total;
   return p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/dropout.hpp"
 
+#include "reference/faults/fault.hpp"
 #include "reference/random/draws.hpp"
 #include "reference/tensor_parallel/naming.hpp"
 
@@ -18,12 +19,16 @@ Dropout::Dropped Dropout::forward(Context& ctx, const Tensor& x, const DrawLayou
   Tensor mask = draw_mask(ctx.compute(), *ctx.streams, site, layout, rate_, label);
   if (ctx.on_mask) ctx.on_mask(label, mask, layout);
   Tensor y = ctx.compute().allocate(x.dtype(), x.shape(), join(layer_, "dropped"));
-  ctx.compute().dropout(y, x, mask.reshaped(x.shape()), factor());
+  ctx.compute().dropout(y, x, mask.reshaped(x.shape()), factor(ctx));
   return {std::move(y), mask.reshaped(x.shape())};
 }
 
+double Dropout::factor(const Context& ctx) const {
+  return ctx.planted(Fault::kept_scaled_by_inverse_rate) ? 1 / rate_ : 1 / (1 - rate_);
+}
+
 void Dropout::backward(Context& ctx, const Tensor& dx, const Tensor& dy, const Tensor& mask) const {
-  ctx.compute().dropout(dx, dy, mask, factor());
+  ctx.compute().dropout(dx, dy, mask, factor(ctx));
 }
 
 DrawLayout token_draws(const Context& ctx, SequenceParallel sp, const Tensor& x) {

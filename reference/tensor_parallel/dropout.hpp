@@ -28,7 +28,7 @@ class Dropout {
   void backward(Context& ctx, const Tensor& dx, const Tensor& dy, const Tensor& mask) const;
 
  private:
-  double factor() const { return 1 / (1 - rate_); }
+  double factor(const Context& ctx) const;
 
   std::string layer_;
   DropoutSite site_;

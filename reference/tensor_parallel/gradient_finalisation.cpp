@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reference/faults/edit.hpp"
 #include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/planted_parameters.hpp"
 
@@ -40,6 +41,7 @@ void sum_coalesced(Context& ctx, const std::string& group, const std::vector<Ten
     ctx.compute().copy(flat.rows(at, t.count()), t);
     at += t.count();
   }
+  if (ctx.planted(Fault::finalised_in_bf16)) round_to_bf16(flat);
   ctx.site.operation = "finalise_gradients";
   ctx.group(group).all_reduce(flat, flat, ReduceOp::sum);
   at = 0;

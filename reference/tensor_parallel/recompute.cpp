@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/recompute.hpp"
 
+#include "reference/faults/fault.hpp"
+
 namespace tpc {
 
 RecomputeScope::RecomputeScope(Context& ctx, const StreamState& from)
     : ctx_(ctx), on_mask_(std::move(ctx.on_mask)) {
   ctx_.on_mask = nullptr;
-  if (ctx.streams != nullptr) replay_.emplace(*ctx.streams, from);
+  if (ctx.streams != nullptr && !ctx.planted(Fault::recompute_draws_anew))
+    replay_.emplace(*ctx.streams, from);
 }
 
 RecomputeScope::~RecomputeScope() { ctx_.on_mask = std::move(on_mask_); }
