@@ -25,6 +25,7 @@ constexpr double longest_attempt = 5;  // seconds
 // Of a suspect, which answers as fast as the reference does; and of all of them to one case.
 constexpr std::chrono::milliseconds suspect_deadline{3000};
 constexpr double longest_line_up = 30;  // seconds
+constexpr std::chrono::seconds patience{30};
 
 bool failed(const Record& record) {
   return record.verdict == Outcome::fail || record.verdict == Outcome::error;
@@ -89,31 +90,44 @@ RightAnswer Investigation::right_answer(const Case& c) {
 }
 
 // Of the answer that was kept last.
-std::vector<std::string> Investigation::facts_of(const Case& c, const RightAnswer& right) {
-  std::vector<std::string> facts;
+Impression Investigation::look(const Case& c, const RightAnswer& right) {
+  Impression impression;
   parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
     const Tensor held = host_tensor(DType::i64, {1}, "tensors held");
     *held.data<std::int64_t>() = static_cast<std::int64_t>(parts_.kept.size());
     ranks->all_reduce(held, held, ReduceOp::max);
     const bool answered = *held.data<std::int64_t>() > 0 && !right.tensors().empty();
-    if (answered) facts = look_at(c, parts_.kept, right, *ranks);
+    if (answered) impression = look_at(c, parts_.kept, right, *ranks);
   });
-  return facts;
+  return impression;
 }
 
 Diagnosis Investigation::diagnose(const Case& c, const Record& record) {
   Diagnosis diagnosis;
   const KeptAnswer got = parts_.kept;
   const RightAnswer right = right_answer(c);
-  diagnosis.facts = facts_of(c, right);
+  const Impression impression = look(c, right);
+  diagnosis.facts = impression.lines;
+  diagnosis.tensors_tell = impression.any_wrong;
   try_suspects(c, record, got, right, diagnosis);
   parts_.kept.clear();
   return diagnosis;
 }
 
+// Whether any tensor of the answer is wrong by itself: what rank 0 saw, for all ranks to know.
+bool Investigation::tensors_tell(const Diagnosis& diagnosis) {
+  const auto now = Agreement::Clock::now();
+  const auto told = parts_.runner.agreement().reach(
+      diagnosis.tensors_tell ? "yes" : "no",
+      [](const Agreement::Reports& reports) { return reports[0].value_or("no"); },
+      {now + patience, now + 2 * patience});
+  return told == "yes";
+}
+
 void Investigation::try_suspects(const Case& c, const Record& record, const KeptAnswer& got,
                                  const RightAnswer& right, Diagnosis& diagnosis) {
-  if (!parts_.suspects) return;
+  if (!parts_.suspects || parts_.runner.stop()) return;
+  const bool by_tensors = tensors_tell(diagnosis);
   const DeadlineOf deadline(parts_.runner, suspect_deadline);
   const std::vector<Suspect> all = parts_.suspects(c.request);
   double seconds = 0;
@@ -126,24 +140,30 @@ void Investigation::try_suspects(const Case& c, const Record& record, const Kept
       return;
     }
     const auto implementation = suspect.make();
-    const Record tried = try_out(c, implementation.get());
-    seconds += tried.seconds;
+    Candidate candidate{suspect, {}};
+    seconds += by_tensors ? compare_tensors(c, got, right, *implementation, candidate.explanation)
+                          : compare_words(c, record, *implementation, candidate.explanation);
     ++diagnosis.suspects;
-    if (failed(tried)) diagnosis.candidates.push_back(weigh(c, record, suspect, tried, got, right));
+    diagnosis.candidates.push_back(std::move(candidate));
   }
 }
 
-Candidate Investigation::weigh(const Case& c, const Record& record, const Suspect& suspect,
-                               const Record& tried, const KeptAnswer& got, const RightAnswer& right) {
-  Candidate candidate{suspect, {}};
-  const KeptAnswer answered = parts_.kept;
-  parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
-    candidate.explanation = explanation_of(c, distances_to(got, right, answered, *ranks));
+double Investigation::compare_tensors(const Case& c, const KeptAnswer& got, const RightAnswer& right,
+                                      Implementation& suspect, Explanation& explanation) {
+  const Ruling ruling = parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
+    const Response response = suspect.run(c.request, ranks);
+    explanation = explanation_of(c, distances_to(got, right, response.tensors, *ranks));
   });
-  Explanation& explanation = candidate.explanation;
-  const bool tensors_tell = !explanation.explained.empty() || !explanation.unexplained.empty();
-  explanation.by_words = !tensors_tell && tried.verdict == record.verdict && tried.message == record.message;
-  return candidate;
+  if (ruling.verdict != Outcome::pass) explanation = {};  // on some ranks it may look finished
+  return ruling.seconds;
+}
+
+// A failure that no tensor shows (a wrong count, a refusal, a hang) is the same where it reads the same.
+double Investigation::compare_words(const Case& c, const Record& record, Implementation& suspect,
+                                    Explanation& explanation) {
+  const Record tried = try_out(c, &suspect);
+  explanation.by_words = tried.verdict == record.verdict && tried.message == record.message;
+  return tried.seconds;
 }
 
 std::string Investigation::first_divergence(const Case& c) {
@@ -155,7 +175,7 @@ std::string Investigation::first_divergence(const Case& c) {
     std::string text = fmt::format("layer by layer, the first that fails is {}: {}",
                                    name(layer.request.problem.operation), tried.message);
     text += "\n    run it alone: " + parts_.replay(layer);
-    for (const std::string& line : facts_of(layer, right_answer(layer))) text += "\n    " + line;
+    for (const std::string& line : look(layer, right_answer(layer)).lines) text += "\n    " + line;
     return text;
   }
   if (layers.empty()) return {};

@@ -28,6 +28,7 @@ struct InvestigationParts {
 // What is said of one case.
 struct Diagnosis {
   std::vector<std::string> facts;  // first wrong tensor, fingerprints
+  bool tensors_tell = false;       // some tensor is wrong by itself
   std::vector<Candidate> candidates;
   int suspects = 0;     // that were tried
   std::string stopped;  // why not all were
@@ -50,11 +51,14 @@ class Investigation {
 
  private:
   RightAnswer right_answer(const Case& c);
-  std::vector<std::string> facts_of(const Case& c, const RightAnswer& right);
+  Impression look(const Case& c, const RightAnswer& right);
+  bool tensors_tell(const Diagnosis& diagnosis);
   void try_suspects(const Case& c, const Record& record, const KeptAnswer& got, const RightAnswer& right,
                     Diagnosis& diagnosis);
-  Candidate weigh(const Case& c, const Record& record, const Suspect& suspect, const Record& tried,
-                  const KeptAnswer& got, const RightAnswer& right);
+  double compare_tensors(const Case& c, const KeptAnswer& got, const RightAnswer& right,
+                         Implementation& suspect, Explanation& explanation);
+  double compare_words(const Case& c, const Record& record, Implementation& suspect,
+                       Explanation& explanation);
   Record try_out(const Case& c, Implementation* other);
   std::string first_divergence(const Case& c);
   std::string smallest(const Case& c, const Record& record);

@@ -184,6 +184,9 @@ void add_fault_options(CLI::App& app, Options& options) {
                "Plant one fault after the other and see which case rejects it; records go to faults.jsonl or "
                "--records")
       ->group(group);
+  app.add_flag("--diagnose-faults", options.diagnose_faults,
+               "Plant one fault after the other, and 20 pairs, and see whether the diagnosis names them")
+      ->group(group);
   app.add_option("--fault-filter", options.fault_filter, "Only faults with such ids, as 'TP-0?,COMM-*'")
       ->capture_default_str()
       ->type_name("PATTERNS")
@@ -243,13 +246,20 @@ void refuse_other_gtest_flags(const Arguments& arguments) {
 }
 
 void check_fault_options(const CLI::App& app, Options& options) {
-  if (!options.faults)
-    for (const char* own : {"--fault-filter", "--all", "--table"})
-      if (app.count(own) > 0) throw UsageError(fmt::format("{} belongs to --faults, which is missing", own));
-  if (options.faults && app.count("--implementation") > 0)
-    throw UsageError("--faults plants the faults itself; leave out --implementation");
+  const bool plants = options.faults || options.diagnose_faults;
+  if (options.faults && options.diagnose_faults)
+    throw UsageError("--faults and --diagnose-faults exclude each other: leave out one of the two");
+  if (!plants)
+    for (const char* own : {"--fault-filter", "--table"})
+      if (app.count(own) > 0)
+        throw UsageError(fmt::format("{} belongs to --faults or --diagnose-faults, which are missing", own));
+  if (!options.faults && app.count("--all") > 0)
+    throw UsageError("--all belongs to --faults, which is missing");
+  if (plants && app.count("--implementation") > 0)
+    throw UsageError(
+        "--faults and --diagnose-faults plant the faults themselves; leave out --implementation");
   constexpr double deadline_of_a_planted_hang = 5;
-  if (options.faults && app.count("--deadline") == 0) options.deadline = deadline_of_a_planted_hang;
+  if (plants && app.count("--deadline") == 0) options.deadline = deadline_of_a_planted_hang;
 }
 
 std::string one_line(std::string text) {

@@ -38,6 +38,7 @@ struct Options {
   bool list = false;
   bool coverage = false;
   bool list_faults = false;
+  bool diagnose_faults = false;    // instead of the cases: is each fault named by the diagnosis
   bool faults = false;             // the kill matrix instead of the cases
   std::string fault_filter = "*";  // of ids, with * and ?
   bool all = false;                // every case that can see a fault, not only the first that does

@@ -11,6 +11,7 @@
 #include "harness/conformance.hpp"
 #include "harness/counted_implementation.hpp"
 #include "harness/coverage.hpp"
+#include "harness/diagnosis/confusion.hpp"
 #include "harness/dry_run.hpp"
 #include "harness/dump.hpp"
 #include "harness/ending.hpp"
@@ -81,6 +82,7 @@ class Conformance {
     make_suites();
     if (show()) return 0;
     together(agreement_, [&] { check_ranks(options_, world_); });
+    if (options_.diagnose_faults) return run_confusion(arguments);
     return options_.faults ? run_matrix(arguments) : run_cases(arguments);
   }
 
@@ -240,6 +242,47 @@ class Conformance {
     const int code = runner.stop() ? runner.stop()->code : exit_code_of(results);
     if (rank_ == 0) print(output.finish(results, code));
     if (runner.stop()) say_on_rank_0(runner.stop()->reason + '\n');
+    return agreed_code(runner, code);
+  }
+
+  // The diagnosis, of the reference with one fault after the other.
+  int run_confusion(const Arguments& arguments) {
+    std::unique_ptr<RunLog> log;  // for last words
+    together(agreement_, [&] {
+      chosen_rows({options_.fault_filter, false});
+      if (rank_ == 0 && !options_.table.empty()) check_final_file(options_.table);
+      log = std::make_unique<RunLog>(provenance(arguments), "", false);
+    });
+    world_.ranks->set_deadline(std::chrono::steady_clock::now() + patience_at_start);
+    const std::vector<int> processes = processes_of(*world_.ranks);
+    Watchdog watchdog({.overdue = [&] { end_overdue(*log, rank_); },
+                       .signal = [&](int) { end_by_signal(*log, processes, rank_); }});
+    OrdinaryCheck ordinary(options_.suites.seed);
+    const auto oracle =
+        with_ordinary_check(program_.oracle(world_.ranks->renew("baseline"), suites_), ordinary);
+    auto judged = std::make_unique<PlantedReference>();
+    PlantedReference& planted = *judged;
+    Substitute subject(std::move(judged));
+    KeptAnswer kept;
+    RunnerOptions choices = runner_options(watchdog);
+    choices.dump = nullptr;
+    choices.examine = [&kept](const Case&, const KeptAnswer& got, const ExpectedTensors&, int) {
+      kept = got;
+    };
+    Runner runner(world_.ranks, subject, *oracle, choices);
+    Investigation investigation({runner, *oracle, subject, kept, program_.suspects,
+                                 [this](const Case& c) { return replay_command(options_, c); }},
+                                options_.diagnose);
+    Confusion confusion({suites_, runner, planted, investigation, world_.ranks->size()},
+                        {options_.fault_filter, ConfusionChoice{}.pairs, options_.suites.seed});
+    const auto rows = confusion.run([&](const ConfusionRow& row) { say_on_rank_0(line_of(row) + '\n'); });
+    int code = runner.stop() ? runner.stop()->code : 0;
+    if (rank_ == 0) {  // the others know nothing of what was named
+      print(confusion_summary(rows) + '\n');
+      if (code == 0) code = exit_code_of(rows);
+      if (!options_.table.empty())
+        write_final_file(options_.table, confusion_markdown(log->provenance(), rows));
+    }
     return agreed_code(runner, code);
   }
 

@@ -144,6 +144,7 @@ Record Runner::try_out(const Case& c) {
   const bool before = gave_up_;
   Record record = run(c);
   gave_up_ = before;
+  resume();
   return record;
 }
 
@@ -265,12 +266,14 @@ Ruling Runner::compare_with_baseline(const Case& c, const Response& response) {
   });
 }
 
-bool Runner::consult(const Case& c, const std::function<void(const CommunicatorPtr& ranks)>& work) {
-  if (stop_) return false;
-  const Ruling ruling = among_judges(c, [&](const CommunicatorPtr& ranks, RankReport&) { work(ranks); });
+Ruling Runner::consult(const Case& c, const std::function<void(const CommunicatorPtr& ranks)>& work) {
+  Ruling ruling;
+  if (stop_) return ruling;
+  ruling = among_judges(c, [&](const CommunicatorPtr& ranks, RankReport&) { work(ranks); });
   if (options_.watchdog != nullptr) options_.watchdog->disarm();
-  if (ruling.broken && !ruling.stop) make_families();
-  return ruling.verdict == Outcome::pass;
+  if (ruling.stop && ruling.stop->at_once) stop_ = ruling.stop;
+  if (ruling.broken && !stop_) make_families();
+  return ruling;
 }
 
 Ruling Runner::among_judges(const Case& c,

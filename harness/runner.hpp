@@ -46,9 +46,9 @@ class Runner {
   Record run(const Case& c);
   // The same, on the way to an explanation of another case: an error in it is none of the run's.
   Record try_out(const Case& c);
-  // Collective over all ranks: what the ranks of a case do together to explain it. False where any of them
-  // threw, or did not come back in time.
-  bool consult(const Case& c, const std::function<void(const CommunicatorPtr& ranks)>& work);
+  // Collective over all ranks: what the ranks of a case do together to explain it. Passes where none of them
+  // threw, and all came back in time.
+  Ruling consult(const Case& c, const std::function<void(const CommunicatorPtr& ranks)>& work);
   void set_deadline(std::chrono::milliseconds deadline) { options_.deadline = deadline; }
   std::chrono::milliseconds deadline() const { return options_.deadline; }
   // A record of a case that is not put to the implementation.

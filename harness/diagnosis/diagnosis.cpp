@@ -67,12 +67,14 @@ std::vector<std::string> wrong_tensors(const Case& c, const ApartByName& distanc
   return in_order_of_execution(std::move(wrong));
 }
 
-std::vector<std::string> look_at(const Case& c, const std::vector<LocalTensor>& got, const RightAnswer& right,
-                                 Communicator& ranks) {
-  std::vector<std::string> lines;
+Impression look_at(const Case& c, const std::vector<LocalTensor>& got, const RightAnswer& right,
+                   Communicator& ranks) {
+  Impression impression;
+  std::vector<std::string>& lines = impression.lines;
   const ApartByName distances = over_ranks(apart(got, right.tensors()), right.tensors(), ranks);
   const std::vector<std::string> wrong = wrong_tensors(c, distances, right);
-  if (wrong.empty()) return {"every tensor is right by itself"};
+  impression.any_wrong = !wrong.empty();
+  if (wrong.empty()) lines = {"every tensor is right by itself"};
   for (std::size_t i = 0; i < wrong.size() && i < most_tensors; ++i) {
     const auto tensor = evidence_of(c, wrong[i], got, right, ranks);
     if (!tensor) {
@@ -86,7 +88,7 @@ std::vector<std::string> look_at(const Case& c, const std::vector<LocalTensor>& 
     }
     for (const std::string& line : fingerprints_of(c, *tensor, ranks)) lines.push_back(line);
   }
-  return lines;
+  return impression;
 }
 
 std::vector<TensorDistances> distances_to(const std::vector<LocalTensor>& got, const RightAnswer& right,

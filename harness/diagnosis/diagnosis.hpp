@@ -14,10 +14,16 @@ namespace tpc {
 // Tensors that the tier would not pass, in order of execution. `distances`: over all ranks.
 std::vector<std::string> wrong_tensors(const Case& c, const ApartByName& distances, const RightAnswer& right);
 
+// What one sees of an answer.
+struct Impression {
+  std::vector<std::string> lines;
+  bool any_wrong = false;  // tensor, by itself
+};
+
 // Collective over the ranks of the case: the first wrong tensor in numbers, what is wrong besides, and the
-// fingerprints of the first few. Lines of text, the same on every rank.
-std::vector<std::string> look_at(const Case& c, const std::vector<LocalTensor>& got, const RightAnswer& right,
-                                 Communicator& ranks);
+// fingerprints of the first few. The same on every rank.
+Impression look_at(const Case& c, const std::vector<LocalTensor>& got, const RightAnswer& right,
+                   Communicator& ranks);
 
 // Collective: where `suspect` answered stands between the right answer and the wrong one.
 std::vector<TensorDistances> distances_to(const std::vector<LocalTensor>& got, const RightAnswer& right,

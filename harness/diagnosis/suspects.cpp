@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/diagnosis/suspects.hpp"
 
+#include "harness/counted_implementation.hpp"
+#include "harness/fault_conditions.hpp"
+
 namespace tpc {
 
-std::vector<Suspect> known_suspects(const Request&) { return {}; }
+std::vector<Suspect> known_suspects(const Request& request) {
+  std::vector<Suspect> suspects;
+  for (const Fault fault : faults_that_can_occur(request)) {
+    const FaultRow& row = row_of(fault);
+    suspects.push_back({std::string(row.id), std::string(row.title), std::string(row.source),
+                        row.fault_class == FaultClass::hang, [fault] {
+                          return with_counted_calls(make_reference_implementation(FaultSet(fault)));
+                        }});
+  }
+  return suspects;
+}
 
 }  // namespace tpc
