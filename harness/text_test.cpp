@@ -50,9 +50,9 @@ TEST(Ids, CoverTheEdgesOfEveryShard) {
   const std::vector<double> ids = draw_rounded(problem, problem.inputs[0]);
   const std::set<double> seen(ids.begin(), ids.end());
 
-  for (double edge = 0; edge < 70; edge += 3) {
+  for (int edge = 0; edge < 70; edge += 3) {
     EXPECT_TRUE(seen.contains(edge)) << edge;
-    EXPECT_TRUE(seen.contains(std::min(edge + 2, 69.0))) << edge + 2;
+    EXPECT_TRUE(seen.contains(std::min(edge + 2, 69))) << edge + 2;
   }
   EXPECT_EQ(missing_coverage(problem, "ids", "targets"), "");
   EXPECT_TRUE(std::all_of(ids.begin(), ids.end(), [](double id) { return id >= 0 && id < 70; }));

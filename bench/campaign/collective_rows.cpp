@@ -55,6 +55,7 @@ void add_figures(Row& row) {
   const auto payload = static_cast<double>(row.payload_bytes);
   const auto kind = std::find_if(std::begin(timed_collectives), std::end(timed_collectives),
                                  [&](CollectiveKind k) { return tpc::name(k) == row.op; });
+  TPC_EXPECT(kind != std::end(timed_collectives), "{} is not timed", row.op);
   row.figures["ring_wire_bytes"] = wire_bytes(*kind, Algorithm::ring, row.tp, payload);
   row.figures["bus_bandwidth_gb_per_s"] = bus_bandwidth(*kind, row.tp, payload, row.seconds.median) / 1e9;
   row.figures["same_same_band"] = same_same_band(row.series.by_round());

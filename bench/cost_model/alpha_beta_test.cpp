@@ -60,15 +60,22 @@ TEST(AlphaBeta, OneRateDescribesTheSwitch) {
   EXPECT_NEAR(fit_in_switch_rate({at(5), at(8)}), 3e11, 1);
 }
 
+// 8 B to 128 MiB.
+std::vector<double> sizes() {
+  std::vector<double> all;
+  for (int i = 0; i <= 12; ++i) all.push_back(8 * std::pow(4, i));
+  return all;
+}
+
 TEST(Piecewise, OneLineWhereOneIsEnough) {
   std::vector<Timing> timings;
-  for (double bytes = 8; bytes < 1e8; bytes *= 4) timings.push_back({bytes, 1e-6 + bytes * 1e-10});
+  for (const double bytes : sizes()) timings.push_back({bytes, 1e-6 + bytes * 1e-10});
   EXPECT_EQ(PiecewiseAlphaBeta::fit(timings).pieces().size(), 1U);
 }
 
 TEST(Piecewise, AChangeOfProtocolIsAnotherLine) {
   std::vector<Timing> timings;
-  for (double bytes = 8; bytes < 1e8; bytes *= 4)
+  for (const double bytes : sizes())
     timings.push_back({bytes, bytes < 10000 ? 1e-6 + bytes * 1e-9 : 2e-5 + bytes * 1e-10});
   const PiecewiseAlphaBeta model = PiecewiseAlphaBeta::fit(timings);
   ASSERT_EQ(model.pieces().size(), 2U);
