@@ -152,6 +152,8 @@ bool holds(Condition condition, const Request& request) {
       return request.problem.dtype != DType::bf16;
     case Condition::several_data_parallel_ranks:
       return data_parallel_ranks(request.mesh) > 1;
+    case Condition::named_members:
+      return !request.problem.collective.members.empty();
     case Condition::refusal:
       return is_refused(request);
     default:

@@ -70,11 +70,16 @@ TEST(FaultConditions, OfACollectiveAreThoseOfTheCall) {
   request.problem.kind = Problem::Kind::collective;
   request.problem.collective.kind = CollectiveKind::broadcast;
   request.mesh = {{4}, {"tp"}};
-  EXPECT_TRUE(occurs(Fault::root_read_as_world_rank, request));
+  EXPECT_TRUE(occurs(Fault::copy_in_16_bytes, request));
+  EXPECT_FALSE(occurs(Fault::root_read_as_world_rank, request));
   EXPECT_FALSE(occurs(Fault::order_depends_on_rank, request));
   request.problem.collective.kind = CollectiveKind::all_reduce;
   EXPECT_TRUE(occurs(Fault::order_depends_on_rank, request));
   EXPECT_FALSE(occurs(Fault::single_rank_copy_in_blocks, request));
+  request.problem.collective.members = {1, 2};
+  request.problem.collective.kind = CollectiveKind::broadcast;
+  EXPECT_TRUE(occurs(Fault::root_read_as_world_rank, request));
+  request.problem.collective.kind = CollectiveKind::all_reduce;
   request.problem.collective.members = {1};
   EXPECT_TRUE(occurs(Fault::single_rank_copy_in_blocks, request));
 }

@@ -143,23 +143,31 @@ FaultResult KillMatrix::judge(const FaultRow& row, const std::vector<const Case*
     if (rejects(record)) result.killers.push_back(record);
     if (!parts_.runner.resume()) return result;
   }
-  result.ordinary = ask_ordinary(row);
-  parts_.implementation.plant({});
+  if (const Case* const setting = parts_.ordinary.setting_for(row); setting != nullptr) {
+    result.ordinary = ask_ordinary(*setting);
+    parts_.implementation.plant({});
+    result.ordinary.without_faults = close_without_faults(*setting);
+  }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
   result.seconds = taken.count();
   return result;
 }
 
-OrdinaryResult KillMatrix::ask_ordinary(const FaultRow& row) {
+OrdinaryResult KillMatrix::ask_ordinary(const Case& setting) {
   OrdinaryResult result;
-  const Case* const setting = parts_.ordinary.setting_for(row);
-  if (setting == nullptr || ranks_of(*setting) > parts_.ranks) return result;
-  result.setting = setting->name;
-  const Record record = parts_.runner.run(*setting);
+  if (ranks_of(setting) > parts_.ranks) return result;
+  result.setting = setting.name;
+  const Record record = parts_.runner.run(setting);
   result.ran = record.worst_ratio.has_value();
   if (result.ran) result.close = parts_.ordinary.last();
   parts_.runner.resume();
   return result;
+}
+
+Closeness KillMatrix::close_without_faults(const Case& setting) {
+  const auto [place, is_new] = without_faults_.try_emplace(setting.name);
+  if (is_new) place->second = ask_ordinary(setting).close;
+  return place->second;
 }
 
 int exit_code_of(const std::vector<FaultResult>& results) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ struct OrdinaryResult {
   std::string setting;  // empty: it cannot occur in training
   bool ran = false;     // else it threw, or did not come back
   Closeness close;
+  Closeness without_faults;  // what is not close even then is no answer
 };
 
 struct FaultResult {
@@ -74,10 +76,12 @@ class KillMatrix {
 
  private:
   FaultResult judge(const FaultRow& row, const std::vector<const Case*>& cases);
-  OrdinaryResult ask_ordinary(const FaultRow& row);
+  OrdinaryResult ask_ordinary(const Case& setting);
+  Closeness close_without_faults(const Case& setting);
 
   Parts parts_;
   MatrixChoice choice_;
+  std::map<std::string, Closeness> without_faults_;  // by setting
 };
 
 // 0 where every fault but equivalent ones was killed, else 1.

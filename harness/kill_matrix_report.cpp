@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "harness/join.hpp"
+
 namespace tpc {
 
 namespace {
@@ -23,12 +25,18 @@ bool outputs_pass(const FaultResult& r) {
   return r.ordinary.ran && r.ordinary.close.outputs[0] && r.ordinary.close.outputs[1];
 }
 
-// "yes, no" after one step and after three.
-std::string looks(const FaultResult& r, const bool (&close)[2]) {
+// "yes, no" after one step and after three; "-" where even the right answer is not close.
+std::string looks(const FaultResult& r, const bool (&close)[2], const bool (&without)[2]) {
   if (!trains(r)) return "n/a";
   if (!r.ordinary.ran) return "no result";
-  const auto word = [](bool flag) { return flag ? "yes" : "no"; };
-  return fmt::format("{}, {}", word(close[0]), word(close[1]));
+  const auto word = [&](int look) { return !without[look] ? "-" : close[look] ? "yes" : "no"; };
+  return fmt::format("{}, {}", word(0), word(1));
+}
+std::string looks_of_loss(const FaultResult& r) {
+  return looks(r, r.ordinary.close.loss, r.ordinary.without_faults.loss);
+}
+std::string looks_of_outputs(const FaultResult& r) {
+  return looks(r, r.ordinary.close.outputs, r.ordinary.without_faults.outputs);
 }
 
 std::string outcome(const FaultResult& r) {
@@ -44,7 +52,13 @@ std::string reason_of_silence(const FaultResult& r) {
     return "what cannot be split is not trained";
   if (std::find(needs.begin(), needs.end(), Condition::one_rank) != needs.end())
     return "layers on one rank call no collective";
-  return r.row->operations.empty() ? "no layer makes such a call" : "no model has such a layer";
+  const auto& places = r.row->operations;
+  if (places.empty()) return "no layer makes such a call";
+  if (places == std::vector<Operation>{Operation::init})
+    return "the check starts from weights that are given";
+  std::vector<std::string> words;
+  for (const Condition condition : needs) words.emplace_back(name(condition));
+  return "the check trains nothing with " + joined(words, ", ");
 }
 
 }  // namespace
@@ -65,10 +79,14 @@ std::string to_json(const FaultResult& r) {
   } else if (!r.ordinary.ran) {
     json["ordinary_check"] = {{"setting", r.ordinary.setting}, {"result", false}};
   } else {
-    json["ordinary_check"] = {{"setting", r.ordinary.setting},
-                              {"result", true},
-                              {"loss_close", {r.ordinary.close.loss[0], r.ordinary.close.loss[1]}},
-                              {"outputs_close", {r.ordinary.close.outputs[0], r.ordinary.close.outputs[1]}}};
+    json["ordinary_check"] = {
+        {"setting", r.ordinary.setting},
+        {"result", true},
+        {"loss_close", {r.ordinary.close.loss[0], r.ordinary.close.loss[1]}},
+        {"outputs_close", {r.ordinary.close.outputs[0], r.ordinary.close.outputs[1]}},
+        {"loss_close_without_faults", {r.ordinary.without_faults.loss[0], r.ordinary.without_faults.loss[1]}},
+        {"outputs_close_without_faults",
+         {r.ordinary.without_faults.outputs[0], r.ordinary.without_faults.outputs[1]}}};
   }
   if (!r.row->equivalent.empty()) json["proof_of_equivalence"] = r.row->equivalent;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -92,8 +110,7 @@ std::string result_line(const FaultResult& r) {
                              ? fmt::format("{} ({})", r.killers.front().case_name, r.killers.front().tier)
                              : fmt::format("{} cases", r.cases_run);
   return fmt::format("{:<9} {:<7} {:<10} {:<62} loss close: {:<9} outputs: {}", r.row->id,
-                     name(r.row->fault_class), outcome(r), by, looks(r, r.ordinary.close.loss),
-                     looks(r, r.ordinary.close.outputs));
+                     name(r.row->fault_class), outcome(r), by, looks_of_loss(r), looks_of_outputs(r));
 }
 
 std::string matrix_summary(const std::vector<FaultResult>& results, double seconds) {
@@ -120,7 +137,7 @@ std::string matrix_markdown(const Provenance& provenance, const std::vector<Faul
       "Adam "
       "whether the\nloss (relative {}) and each token's loss (relative {}, absolute {}) are close: *yes* "
       "means "
-      "that it misses the fault.\n\n",
+      "that it misses the fault, a dash that even a run without faults is not close.\n\n",
       first_look, second_look, loss_tolerance.relative, output_tolerance.relative, output_tolerance.absolute);
   text += "| fault | class | what goes wrong | killed by | tier | loss close | outputs close |\n";
   text += "|---|---|---|---|---|---|---|\n";
@@ -129,8 +146,7 @@ std::string matrix_markdown(const Provenance& provenance, const std::vector<Faul
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", r.row->id, name(r.row->fault_class),
                         r.row->title, killed ? "`" + r.killers.front().case_name + "`" : outcome(r),
                         killed ? r.killers.front().tier : std::string(r.row->equivalent),
-                        trains(r) ? looks(r, r.ordinary.close.loss) : "n/a: " + reason_of_silence(r),
-                        looks(r, r.ordinary.close.outputs));
+                        trains(r) ? looks_of_loss(r) : "n/a: " + reason_of_silence(r), looks_of_outputs(r));
   }
   text += "\nNot planted:\n\n| row | reason |\n|---|---|\n";
   for (const NotPlanted& row : faults_not_planted()) text += fmt::format("| {} | {} |\n", row.id, row.reason);

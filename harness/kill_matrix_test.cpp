@@ -75,8 +75,12 @@ TEST(Matrix, SaysWhatKilledAFaultAndWhatTheOrdinaryCheckSaw) {
   FaultResult r = result_of(Fault::row_bias_before_reduce, true);
   EXPECT_NE(result_line(r).find("killed     some.narrow (exact)"), std::string::npos) << result_line(r);
   EXPECT_NE(result_line(r).find("loss close: n/a"), std::string::npos) << result_line(r);
-  r.ordinary = {.setting = "gpt2", .ran = true, .close = {{true, false}, {false, false}}};
+  r.ordinary = {.setting = "gpt2",
+                .ran = true,
+                .close = {{true, false}, {false, true}},
+                .without_faults = {{true, true}, {true, false}}};
   EXPECT_NE(result_line(r).find("loss close: yes, no"), std::string::npos) << result_line(r);
+  EXPECT_NE(result_line(r).find("outputs: no, -"), std::string::npos) << result_line(r);
   const std::string survivor = result_line(result_of(Fault::norm_gradients_not_summed, false));
   EXPECT_NE(survivor.find("SURVIVED"), std::string::npos) << survivor;
 }

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 16> class_names = {"SCALE",  "DROP", "ORD
                                                           "STATE",  "DUP",  "NORM",  "DTYPE", "HANG",  "RNG",
                                                           "NONDET", "LIB",  "COUNT", "CONFIG"};
 
-constexpr std::array<std::string_view, 25> condition_names = {"one rank",
+constexpr std::array<std::string_view, 26> condition_names = {"one rank",
                                                               "sequence parallel",
                                                               "no sequence parallel",
                                                               "gathered input kept",
@@ -39,6 +39,7 @@ constexpr std::array<std::string_view, 25> condition_names = {"one rank",
                                                               "streams without positions",
                                                               "several data-parallel ranks",
                                                               "spread by fan-in",
+                                                              "named members",
                                                               "cannot be split"};
 
 // "TP-9" stands before "TP-10".

@@ -163,7 +163,8 @@ enum class Condition {
   streams_without,         // those that depend on the element alone
   several_data_parallel_ranks,
   spread_by_fan_in,
-  refusal  // the configuration cannot be split
+  named_members,  // a group that does not have all ranks
+  refusal         // the configuration cannot be split
 };
 std::string_view name(Condition condition);
 

@@ -90,7 +90,7 @@ std::vector<FaultRow> faults_of_collectives() {
        "offsets beyond the range of an integer wrap around",
        "open-mpi/ompi PR #9612, PR #10095, #5383",
        K::index,
-       layers,
+       {},
        {Kind::all_reduce},
        {}},
       {F::copy_in_16_bytes,
@@ -137,7 +137,7 @@ std::vector<FaultRow> faults_of_collectives() {
        K::group,
        {},
        {Kind::all_gather, Kind::reduce_scatter, Kind::all_to_all, Kind::point_to_point},
-       {}},
+       {C::named_members}},
       {F::root_read_as_world_rank,
        "MESH-08",
        "MESH-07",
@@ -146,7 +146,7 @@ std::vector<FaultRow> faults_of_collectives() {
        K::group,
        {},
        {Kind::broadcast},
-       {}},
+       {C::named_members}},
   };
 }
 
