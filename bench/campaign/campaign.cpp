@@ -51,8 +51,13 @@ Share share_of(const CampaignSetting& setting, std::size_t groups) {
 // What one group of ranks measures.
 class GroupRun {
  public:
-  GroupRun(const CampaignSetting& setting, const BenchWorld& world, CommunicatorPtr ranks)
-      : setting_(setting), world_(world), ranks_(std::move(ranks)), compute_(make_host_compute()) {
+  GroupRun(const CampaignSetting& setting, const BenchWorld& world, CommunicatorPtr ranks,
+           CommunicatorPtr overlapping)
+      : setting_(setting),
+        world_(world),
+        ranks_(std::move(ranks)),
+        overlapping_(std::move(overlapping)),
+        compute_(make_host_compute()) {
     const RankPlaces places = places_of(*ranks_);
     facts_ = {places.transport, places.hosts, places.most_on_a_machine > usable_cores()};
   }
@@ -104,7 +109,8 @@ class GroupRun {
   StepSetting step_setting(double seconds, const std::vector<Signatures>& references) const {
     StepSetting steps;
     steps.shape = setting_.shape;
-    steps.sequence_parallel = setting_.sequence_parallel;
+    steps.forms = setting_.forms;
+    steps.overlapping = overlapping_;
     steps.pass = setting_.pass;
     steps.implementation = setting_.implementation;
     steps.references = &references;
@@ -116,6 +122,7 @@ class GroupRun {
   const CampaignSetting& setting_;
   const BenchWorld& world_;
   CommunicatorPtr ranks_;
+  CommunicatorPtr overlapping_;
   std::unique_ptr<Compute> compute_;
   GroupFacts facts_;
 };
@@ -144,8 +151,9 @@ void check_setting(const CampaignSetting& setting, int ranks) {
           fmt::format("T = {} needs {} ranks, there are {}; start with mpirun -np {}, or without mpirun", tp,
                       tp, ranks, tp));
     if (setting.what == CampaignSetting::What::collectives) continue;
-    for (const SequenceParallel sp : setting.sequence_parallel)
-      require_splittable(Operation::transformer_layer, setting.shape.model, {.sequence_parallel = sp},
+    for (const Form& form : setting.forms)
+      require_splittable(Operation::transformer_layer, setting.shape.model,
+                         {.sequence_parallel = form.sequence_parallel, .overlap_chunks = form.overlap_chunks},
                          setting.shape.sequence, tp);
   }
   planted_in(setting.implementation);
@@ -159,12 +167,13 @@ void run_campaign(const CampaignSetting& setting, const BenchWorld& world, Resul
   const Share share = share_of(setting, all.size());
   for (const int tp : all) {
     const CommunicatorPtr group = first_ranks(*world.ranks, tp);
+    const CommunicatorPtr overlapping = world.overlapping ? first_ranks(*world.overlapping, tp) : nullptr;
     const bool with_bare = setting.what == CampaignSetting::What::collectives && world.bare;
     const BenchWorld::Bare bare = with_bare ? world.bare(tp) : nullptr;
     std::vector<Row> rows;
     std::vector<Fingerprint> prints;
     if (group) {
-      GroupRun run(setting, world, group);
+      GroupRun run(setting, world, group, overlapping);
       rows = run.rows(share, bare, references);
       prints = run.fingerprints();
     }

@@ -14,6 +14,7 @@ namespace tpc::bench {
 // The ranks there are, and what only MPI has.
 struct BenchWorld {
   CommunicatorPtr ranks;
+  CommunicatorPtr overlapping;  // the same ranks, by calls that return before they are over
   Loop loop;
   // Collective: until all ranks are here, without taking a core from those who are not.
   std::function<void()> rest;
@@ -25,7 +26,7 @@ struct BenchWorld {
 struct CampaignSetting {
   enum class What { steps, collectives, gemm } what = What::steps;
   StackShape shape;
-  std::vector<SequenceParallel> sequence_parallel;
+  std::vector<Form> forms;
   Pass pass = Pass::step;
   std::vector<int> tp;  // T = 1 comes first by itself
   std::string implementation = "reference";

@@ -18,7 +18,7 @@ CampaignSetting small_setting() {
   setting.shape.model.positions = 8;
   setting.shape.batch = 2;
   setting.shape.sequence = 8;
-  setting.sequence_parallel = {SequenceParallel::off, SequenceParallel::kept};
+  setting.forms = {{SequenceParallel::off}, {SequenceParallel::kept}, {SequenceParallel::kept, 2}};
   setting.tp = {2, 4};
   setting.samples = 2;
   setting.seconds = 0.1;
@@ -52,15 +52,17 @@ std::vector<Row> rows_of(const Results& results, const std::string& kind) {
 TEST(Campaign, MeasuresEveryDegreeAndFormAndTheBase) {
   const Results results = run_on_threads(small_setting());
   const auto steps = rows_of(results, "step");
-  ASSERT_EQ(steps.size(), 5U);  // T = 1; T = 2, 4 with and without sequence parallelism
+  ASSERT_EQ(steps.size(), 7U);  // T = 1; T = 2, 4 without and with sequence parallelism, and overlapped
   for (const Row& step : steps) {
     EXPECT_EQ(step.status, "ok") << step.reason;
     EXPECT_EQ(step.figures.at("payload_counted_bytes"), step.figures.at("payload_formula_bytes"));
+    EXPECT_EQ(step.figures.contains("overlap_gain"), step.sequence_parallel == "kept_overlap2");
+    if (step.figures.contains("overlap_gain")) continue;  // no model of it
     for (const char* figure : {"model_document_s", "model_wire_bound_s", "model_calibrated_s", "products_s"})
       EXPECT_GT(step.figures.at(figure), 0) << figure;
     EXPECT_EQ(step.figures.contains("efficiency"), step.tp > 1 && !step.oversubscribed);
   }
-  EXPECT_EQ(rows_of(results, "compute_only").size(), 4U);
+  EXPECT_EQ(rows_of(results, "compute_only").size(), 6U);
   EXPECT_EQ(rows_of(results, "products_only").size(), 3U);
   EXPECT_EQ(results.fits.size(), 6U);
   EXPECT_FALSE(results.fingerprints.empty());

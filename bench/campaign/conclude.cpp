@@ -68,6 +68,20 @@ void add_overlap(const std::vector<Row>& rows, Row& step) {
   step.figures["hidden_share"] = overlap_of_benchmarks(communication, compute, step.seconds.median);
 }
 
+// What overlapping won against the same form without it.
+void add_gain(const std::vector<Row>& rows, Row& step) {
+  const Form form = form_named(step.sequence_parallel);
+  const std::string plain = name(Form{form.sequence_parallel});
+  const Row* separate = find_row(rows, "step", step.tp, plain);
+  const Row* computes = find_row(rows, "compute_only", step.tp, plain);
+  if (!form.overlaps() || separate == nullptr || computes == nullptr) return;
+  const double best = computes->seconds.median;
+  step.figures["separate_s"] = separate->seconds.median;
+  step.figures["overlap_gain"] = separate->seconds.median / step.seconds.median - 1;
+  step.figures["overlap_efficiency"] =
+      overlap_efficiency(separate->seconds.median, step.seconds.median, best, best);
+}
+
 void add_losses(const std::vector<Row>& rows, const Row& single, Row& step) {
   const Row* one = find_row(rows, "products_only", 1, "off");
   const Row* these = find_row(rows, "products_only", step.tp, "off");
@@ -97,17 +111,18 @@ void conclude(const CampaignSetting& setting, Results& results) {
   for (Row& row : results.rows) {
     if (row.kind != "step" || !usable(row)) continue;
     StackShape shape = setting.shape;
-    shape.sequence_parallel = form_named(row.sequence_parallel);
+    shape.form = form_named(row.sequence_parallel);
     const StepContent content = dry_step(shape, setting.pass, row.tp);
     const StepPrediction predicted = predict_step(content, row.tp, compute, collectives);
-    if (std::isfinite(predicted.step_s())) {
+    const bool modelled = !shape.form.overlaps();  // the models hide nothing
+    if (modelled && std::isfinite(predicted.step_s())) {
       row.figures["model_calibrated_s"] = predicted.step_s();
       row.figures["model_communication_s"] = predicted.communication_s;
     }
     // Ranks that share cores compute no faster than the cores do.
     const double shared =
         single_s / (row.oversubscribed ? std::min(row.tp, results.run.provenance.cores) : row.tp);
-    if (row.tp == 1 || rate > 0) {
+    if (modelled && (row.tp == 1 || rate > 0)) {
       const double document = row.tp == 1 ? 0 : content.payload_bytes() / rate;
       const double bound = row.tp == 1 ? 0 : content.ring_wire_bytes() / rate;
       row.figures["model_document_communication_s"] = document;
@@ -117,6 +132,7 @@ void conclude(const CampaignSetting& setting, Results& results) {
     }
     if (row.tp > 1) {
       add_overlap(results.rows, row);
+      add_gain(results.rows, row);
       add_losses(results.rows, *single, row);
     }
   }

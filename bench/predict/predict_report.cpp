@@ -24,7 +24,7 @@ PredictedStep predicted(const PredictionRequest& request, const Interconnect& li
                         int tp, const ComputeModel& compute) {
   PredictedStep step;
   step.link = link.name;
-  step.sequence_parallel = shape.sequence_parallel;
+  step.sequence_parallel = shape.form.sequence_parallel;
   step.tp = tp;
   try {
     const StepContent content = dry_step(shape, request.pass, tp);
@@ -48,7 +48,7 @@ std::vector<PredictedStep> predict_all(const PredictionRequest& request, const C
   for (const Interconnect& link : request.links)
     for (const SequenceParallel sp : request.sequence_parallel) {
       StackShape shape = request.shape;
-      shape.sequence_parallel = sp;
+      shape.form = {sp};
       const PredictedStep one = predicted(request, link, shape, 1, compute);
       all.push_back(one);
       all.back().efficiency = 1;

@@ -9,7 +9,7 @@
 namespace tpc::bench {
 
 struct PredictionRequest {
-  StackShape shape;  // sequence_parallel aside
+  StackShape shape;  // its form aside
   std::vector<SequenceParallel> sequence_parallel;
   Pass pass = Pass::step;
   std::vector<int> tp;

@@ -76,6 +76,7 @@ BenchWorld mpi_world() {
   constexpr std::chrono::milliseconds nap{10};
   BenchWorld world;
   world.ranks = make_blocking_mpi_world("world");
+  world.overlapping = make_blocking_mpi_world("overlapping", OverAt::wait);
   world.loop = google_loop();
   world.rest = [] { rest_until_all_arrive(nap); };
   world.bare = [](int ranks) -> BenchWorld::Bare {

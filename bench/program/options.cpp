@@ -98,6 +98,11 @@ void add_cut(CLI::App& app, BenchOptions& o, Raw& raw) {
                  "off, on (kept), regathered, or both (off and on)")
       ->capture_default_str();
   app.add_option(
+         "--overlap-chunks", o.overlap_chunks,
+         "Measure steps with sequence parallelism once more, their collectives in so many chunks that "
+         "overlap with products; 1: do not")
+      ->capture_default_str();
+  app.add_option(
       "--interconnect", raw.interconnects,
       "Links to predict for: measured, nvlink4, nvlink5, pcie5, ib-hdr, ib-ndr, document, or a JSON "
       "file [all]");
@@ -127,6 +132,8 @@ void check_sizes(const CLI::App& app, const BenchOptions& o) {
   if (app.count("--samples") > 0 && o.samples < 1)
     throw UsageError(fmt::format("--samples {}: nothing would be measured; give at least 1", o.samples));
   if (o.seconds <= 0) throw UsageError(fmt::format("--seconds {}: give a time above 0", o.seconds));
+  if (o.overlap_chunks < 1)
+    throw UsageError(fmt::format("--overlap-chunks {}: give 1 or more", o.overlap_chunks));
   if (o.largest < 8) throw UsageError(fmt::format("--largest {}: give at least 8 bytes", o.largest));
   const std::array sizes = {std::pair{"--hidden", o.hidden},     std::pair{"--heads", o.heads},
                             std::pair{"--kv-heads", o.kv_heads}, std::pair{"--ffn", o.ffn},

@@ -36,6 +36,7 @@ struct BenchOptions {
   // How it is cut and over what.
   std::vector<int> tp = {2, 4, 8};
   std::vector<SequenceParallel> sequence_parallel = {SequenceParallel::off, SequenceParallel::kept};
+  int overlap_chunks = 2;  // of steps under sequence parallelism that are measured once more; 1: none
   std::vector<std::string> interconnects = {"measured", "nvlink4", "nvlink5", "pcie5",
                                             "ib-hdr",   "ib-ndr",  "document"};
   std::string implementation = "reference";

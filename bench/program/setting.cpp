@@ -74,7 +74,10 @@ CampaignSetting setting_of(const BenchOptions& options) {
   if (options.command == Command::collectives) setting.what = CampaignSetting::What::collectives;
   if (options.command == Command::gemm) setting.what = CampaignSetting::What::gemm;
   setting.shape = shape_of(options);
-  setting.sequence_parallel = options.sequence_parallel;
+  for (const SequenceParallel sp : options.sequence_parallel) setting.forms.push_back({sp});
+  for (const SequenceParallel sp : options.sequence_parallel)
+    if (sp != SequenceParallel::off && options.overlap_chunks > 1)
+      setting.forms.push_back({sp, options.overlap_chunks});
   setting.pass = options.pass;
   setting.tp = options.tp;
   setting.implementation = options.implementation;

@@ -144,7 +144,8 @@ std::string figure_or_nan(const Row& row, const std::string& name) {
 std::vector<Chart> step_charts(const Results& results) {
   std::set<std::string> forms;
   for (const Row& row : results.rows)
-    if (row.kind == "step" && row.status == "ok" && row.tp > 1) forms.insert(row.sequence_parallel);
+    if (row.kind == "step" && row.status == "ok" && row.tp > 1 && row.figures.contains("model_document_s"))
+      forms.insert(row.sequence_parallel);
   std::vector<Chart> charts;
   for (const std::string& sp : forms) {
     const RowPointers rows = steps_of(results, sp);

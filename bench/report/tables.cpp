@@ -77,8 +77,25 @@ TextTable split_table(const Results& results) {
   return table;
 }
 
+TextTable overlap_table(const Results& results) {
+  auto rows = rows_of(results, "step");
+  std::erase_if(rows, [](const Row* row) { return !row->figures.contains("overlap_gain"); });
+  TextTable table{"Products overlapped with collectives in chunks",
+                  {"T", "seq. par.", "one after the other", "overlapped", "gain", "hidden (IMB)",
+                   "efficiency (Flux)", "result"},
+                  {},
+                  note_for(rows)};
+  for (const Row* row : rows)
+    table.rows.push_back({degree(*row), row->sequence_parallel, figure_text(*row, "separate_s", seconds_text),
+                          seconds_text(row->seconds.median), figure_text(*row, "overlap_gain", percent),
+                          figure_text(*row, "hidden_share", percent),
+                          figure_text(*row, "overlap_efficiency", percent), status(*row)});
+  return table;
+}
+
 TextTable model_table(const Results& results) {
-  const auto rows = rows_of(results, "step");
+  auto rows = rows_of(results, "step");
+  std::erase_if(rows, [](const Row* row) { return row->figures.contains("overlap_gain"); });
   TextTable table{
       "Measured beside the models",
       {"T", "seq. par.", "measured", "document's formula", "wire bound", "calibrated", "residual"},
@@ -163,8 +180,9 @@ TextTable fit_table(const Results& results) {
 
 std::vector<TextTable> all_tables(const Results& results) {
   std::vector<TextTable> tables;
-  for (TextTable table : {step_table(results), split_table(results), model_table(results),
-                          collective_table(results), product_table(results), fit_table(results)})
+  for (TextTable table :
+       {step_table(results), split_table(results), overlap_table(results), model_table(results),
+        collective_table(results), product_table(results), fit_table(results)})
     if (!table.rows.empty()) tables.push_back(std::move(table));
   return tables;
 }

@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   const tpc::CommunicatorPtr world = tpc::make_blocking_mpi_world("world");
   try {
     check_laws(world);
+    check_laws(tpc::make_blocking_mpi_world("overlapping", tpc::OverAt::wait));
     check_bare(world);
     tpc::rest_until_all_arrive(1ms);
   } catch (const std::exception& error) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/steps/dry_step.hpp"
 
+#include <algorithm>
+
 namespace tpc::bench {
 
 double StepContent::payload_bytes() const {
@@ -36,7 +38,7 @@ namespace {
 std::int64_t pending_per_layer(const StackShape& shape, int ranks) {
   const ModelConfig& m = shape.model;
   std::int64_t over_tp = 0;
-  if (shape.sequence_parallel != SequenceParallel::off) {
+  if (shape.form.sequence_parallel != SequenceParallel::off) {
     const std::int64_t norms = 2 * m.hidden * (m.norm == NormKind::layer_norm ? 2 : 1);
     const std::int64_t row_biases = (m.out_bias ? m.hidden : 0) + (m.mlp_bias ? m.hidden : 0);
     over_tp = norms + row_biases;
@@ -49,18 +51,21 @@ std::int64_t pending_per_layer(const StackShape& shape, int ranks) {
 
 ExpectedVolume expected_volume(const StackShape& shape, Pass pass, int ranks) {
   if (ranks == 1) return {};
-  const bool sp = shape.sequence_parallel != SequenceParallel::off;
-  const bool again = shape.sequence_parallel == SequenceParallel::regathered;
+  const bool sp = shape.form.sequence_parallel != SequenceParallel::off;
+  const bool again = shape.form.sequence_parallel == SequenceParallel::regathered;
   const std::int64_t forward = sp ? 4 : 2;
   const std::int64_t backward = (sp ? 4 : 2) + (again ? 2 : 0);
   const std::int64_t per_layer =
       (pass != Pass::backward ? forward : 0) + (pass != Pass::forward ? backward : 0);
+  // Of a call that is cut into chunks; those that gather again in backward are not.
+  const std::int64_t chunks = std::min<std::int64_t>(shape.form.overlap_chunks, shape.sequence / ranks);
+  const std::int64_t whole_calls = again && pass != Pass::forward ? 2 : 0;
   const auto bytes = static_cast<double>(size_of(shape.dtype));
   const auto tokens = static_cast<double>(shape.batch * shape.sequence);
   ExpectedVolume volume;
-  volume.calls = shape.model.layers * per_layer;
-  volume.payload_bytes =
-      static_cast<double>(volume.calls) * tokens * static_cast<double>(shape.model.hidden) * bytes;
+  volume.calls = shape.model.layers * ((per_layer - whole_calls) * chunks + whole_calls);
+  volume.payload_bytes = static_cast<double>(shape.model.layers * per_layer) * tokens *
+                         static_cast<double>(shape.model.hidden) * bytes;
   if (pass == Pass::forward) return volume;
   const bool over_copies = ranks > shape.model.kv_heads;
   volume.calls += (sp ? 1 : 0) + (over_copies ? 1 : 0);

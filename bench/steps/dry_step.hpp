@@ -22,7 +22,7 @@ StepContent dry_step(const StackShape& shape, Pass pass, int ranks);
 
 // What the collectives of a step must come to, by formula: four of the payload per layer and step without
 // sequence parallelism, eight with it, two more where inputs are gathered again, and one of the pending
-// gradients.
+// gradients. Overlapped, the same payload in more calls.
 struct ExpectedVolume {
   std::int64_t calls = 0;
   double payload_bytes = 0;

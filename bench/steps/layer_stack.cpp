@@ -26,10 +26,23 @@ std::string_view name(SequenceParallel form) {
   return "?";
 }
 
-SequenceParallel form_named(std::string_view text) {
-  for (const SequenceParallel form : {SequenceParallel::kept, SequenceParallel::regathered})
-    if (name(form) == text) return form;
-  return SequenceParallel::off;
+namespace {
+constexpr std::string_view overlap_label = "_overlap";
+}
+
+std::string name(const Form& form) {
+  const std::string base(name(form.sequence_parallel));
+  return form.overlaps() ? fmt::format("{}{}{}", base, overlap_label, form.overlap_chunks) : base;
+}
+
+Form form_named(std::string_view text) {
+  Form form;
+  const std::size_t label = text.find(overlap_label);
+  for (const SequenceParallel sp : {SequenceParallel::kept, SequenceParallel::regathered})
+    if (name(sp) == text.substr(0, label)) form.sequence_parallel = sp;
+  if (label != std::string_view::npos)
+    form.overlap_chunks = std::stoi(std::string(text.substr(label + overlap_label.size())));
+  return form;
 }
 
 Problem stack_problem(const StackShape& shape) {
@@ -51,7 +64,8 @@ Problem stack_problem(const StackShape& shape) {
 
 LayerStack::LayerStack(const StackShape& shape, const CommunicatorPtr& ranks, Compute& compute)
     : shape_(shape), problem_(stack_problem(shape)), ctx_(ranks, tp_mesh(ranks), compute), compute_(compute) {
-  const Sharding sharding{.sequence_parallel = shape.sequence_parallel};
+  const Sharding sharding{.sequence_parallel = shape.form.sequence_parallel,
+                          .overlap_chunks = shape.form.overlap_chunks};
   const int size = ranks->size();
   require_splittable(Operation::transformer_layer, shape.model, sharding, shape.sequence, size);
   const auto kv_heads = static_cast<int>(shape.model.kv_heads);
@@ -75,7 +89,7 @@ LayerStack::LayerStack(const StackShape& shape, const CommunicatorPtr& ranks, Co
 
 Placement LayerStack::token_layout() const {
   const Shape global = {shape_.sequence, shape_.batch, shape_.model.hidden};
-  return shape_.sequence_parallel == SequenceParallel::off
+  return shape_.form.sequence_parallel == SequenceParallel::off
              ? replicate(global)
              : tpc::shard(global, 0, ctx_.tp_rank(), ctx_.tp_size());
 }

@@ -12,15 +12,24 @@
 
 namespace tpc::bench {
 
-std::string_view name(SequenceParallel form);        // off, kept, regathered
-SequenceParallel form_named(std::string_view name);  // off where it is none of them
+std::string_view name(SequenceParallel form);  // off, kept, regathered
+
+// How a stack is cut, its degree aside.
+struct Form {
+  SequenceParallel sequence_parallel = SequenceParallel::off;
+  int overlap_chunks = 1;  // above 1: collectives in so many chunks, overlapped with products
+  bool overlaps() const { return overlap_chunks > 1; }
+  bool operator==(const Form&) const = default;
+};
+std::string name(const Form& form);      // "off", "kept", "kept_overlap2"
+Form form_named(std::string_view name);  // off where it is no form
 
 struct StackShape {
   ModelConfig model;  // its `layers` are stacked
   std::int64_t batch = 1;
   std::int64_t sequence = 1;
   DType dtype = DType::f32;
-  SequenceParallel sequence_parallel = SequenceParallel::off;
+  Form form = {};
 };
 
 // Inputs x, dy and the weights of all blocks, as generators.

@@ -69,7 +69,7 @@ void add_split(Communicator& ranks, const Station& station, const Series& series
 
 void add_volume(const StepSetting& setting, const Station& station, Row& row) {
   StackShape shape = setting.shape;
-  shape.sequence_parallel = form_named(row.sequence_parallel);
+  shape.form = form_named(row.sequence_parallel);
   const ExpectedVolume expected = expected_volume(shape, setting.pass, row.tp);
   const std::vector<TraceRow> calls = station.calls();
   double payload = 0;
@@ -106,7 +106,7 @@ void add_kernels(const Station& station, Row& row) {
   row.figures["kernels"] = launches;
 }
 
-// Two stations per form of sequence parallelism: one as it is, one in silence.
+// Two stations per form: one as it is, one in silence.
 class Stations {
  public:
   Stations(const StepSetting& setting, const CommunicatorPtr& ranks, Compute& compute,
@@ -115,14 +115,14 @@ class Stations {
 
   std::vector<Planned> plan() {
     std::vector<Planned> planned;
-    for (const SequenceParallel sp : forms()) {
+    for (const Form& form : forms()) {
       StackShape shape = setting_.shape;
-      shape.sequence_parallel = sp;
+      shape.form = form;
       const auto add = [&](const char* kind, Subject subject, Station* station) {
         Row row = base_row(setting_, facts_, ranks_->size());
         row.kind = kind;
         row.op = "transformer_layers";
-        row.sequence_parallel = name(sp);
+        row.sequence_parallel = name(form);
         planned.push_back({std::move(row), std::move(subject), station});
       };
       Station& real = station(shape, false);
@@ -137,14 +137,16 @@ class Stations {
   }
 
  private:
-  std::vector<SequenceParallel> forms() const {
-    if (ranks_->size() == 1) return {SequenceParallel::off};
-    return setting_.sequence_parallel;
+  std::vector<Form> forms() const {
+    if (ranks_->size() == 1) return {Form{}};
+    return setting_.forms;
   }
 
   Station& station(const StackShape& shape, bool silent) {
     const Planted planted = planted_in(setting_.implementation);
-    return stations_.emplace_back(shape, setting_.pass, ranks_, compute_, planted, silent,
+    const CommunicatorPtr& ranks =
+        shape.form.overlaps() && setting_.overlapping ? setting_.overlapping : ranks_;
+    return stations_.emplace_back(shape, setting_.pass, ranks, compute_, planted, silent,
                                   silent ? nullptr : setting_.references);
   }
 
@@ -157,7 +159,7 @@ class Stations {
 
 std::map<ProductShape, KernelUse> products_of(const StepSetting& setting, int ranks) {
   StackShape shape = setting.shape;
-  shape.sequence_parallel = SequenceParallel::off;  // the products are the same with it
+  shape.form = {};  // the products are the same with it
   return dry_step(shape, setting.pass, ranks).kernels.products;
 }
 

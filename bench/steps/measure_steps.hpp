@@ -17,16 +17,17 @@ struct GroupFacts {
 };
 
 struct StepSetting {
-  StackShape shape;  // sequence_parallel aside
-  std::vector<SequenceParallel> sequence_parallel;
+  StackShape shape;  // its form aside
+  std::vector<Form> forms;
   Pass pass = Pass::step;
   std::string implementation = "reference";
   const std::vector<Signatures>* references = nullptr;  // by slot
+  CommunicatorPtr overlapping;  // of the same ranks, whose calls return before they are over
   Plan plan;
   Loop loop;
 };
 
-// Collective over ranks. For each form of sequence parallelism (on one rank there is only one) the rows
+// Collective over ranks. For each form (on one rank there is only one) the rows
 // "step", "compute_only" and "communication_only"; and "products_only" and one "gemm" per shape of product.
 std::vector<Row> measure_steps(const StepSetting& setting, const CommunicatorPtr& ranks, Compute& compute,
                                const GroupFacts& facts);

@@ -23,7 +23,7 @@ StackShape small(DType dtype, SequenceParallel sp, std::int64_t layers = 2) {
   shape.batch = 2;
   shape.sequence = 12;
   shape.dtype = dtype;
-  shape.sequence_parallel = sp;
+  shape.form = {sp};
   return shape;
 }
 

@@ -22,7 +22,7 @@ StackShape tiny(SequenceParallel sp = SequenceParallel::off) {
   shape.model.positions = 8;
   shape.batch = 2;
   shape.sequence = 8;
-  shape.sequence_parallel = sp;
+  shape.form = {sp};
   return shape;
 }
 
@@ -45,6 +45,28 @@ TEST(Station, WhatIsTimedIsRight) {
     for (const auto sp : {SequenceParallel::off, SequenceParallel::kept, SequenceParallel::regathered})
       for (const int size : {1, 2, 4})
         EXPECT_EQ(complaint_of(tiny(sp), pass, {}, size), "") << name(pass) << size;
+}
+
+TEST(Station, OverlappedTheResultIsTheSameAndSoIsThePayload) {
+  for (const auto sp : {SequenceParallel::kept, SequenceParallel::regathered})
+    for (const int chunks : {2, 3}) {
+      StackShape shape = tiny(sp);
+      shape.form.overlap_chunks = chunks;
+      EXPECT_EQ(complaint_of(shape, Pass::step, {}, 2), "") << name(shape.form);
+      for (const Pass pass : {Pass::forward, Pass::step}) {
+        const StepContent content = dry_step(shape, pass, 4);
+        const ExpectedVolume expected = expected_volume(shape, pass, 4);
+        EXPECT_EQ(content.payload_bytes(), expected.payload_bytes) << name(shape.form);
+        EXPECT_EQ(static_cast<std::int64_t>(content.calls.size()), expected.calls) << name(shape.form);
+        EXPECT_EQ(content.payload_bytes(), dry_step(tiny(sp), pass, 4).payload_bytes());
+      }
+    }
+}
+
+TEST(Form, IsReadFromItsName) {
+  for (const Form form : {Form{}, Form{SequenceParallel::kept}, Form{SequenceParallel::regathered, 4}})
+    EXPECT_EQ(form_named(name(form)), form);
+  EXPECT_EQ(name(Form{SequenceParallel::kept, 2}), "kept_overlap2");
 }
 
 TEST(Station, APlantedWrongResultIsRefused) {

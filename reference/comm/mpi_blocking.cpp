@@ -18,29 +18,34 @@ int blocking_rank_in(MPI_Comm comm) {
   return rank;
 }
 
-// Messages are the exception that must not block at once: two ranks may send to each other first.
+// Messages are the exception that must not block at once: two ranks may send to each other first. `after` is
+// what remains to be done once all have come.
 class MessagesInFlight : public Pending::Operation {
  public:
-  MessagesInFlight(std::vector<MPI_Request> requests, std::vector<Tensor> buffers)
-      : requests_(std::move(requests)), buffers_(std::move(buffers)) {}
+  MessagesInFlight(std::vector<MPI_Request> requests, std::vector<Tensor> buffers,
+                   std::function<void()> after = {})
+      : requests_(std::move(requests)), buffers_(std::move(buffers)), after_(std::move(after)) {}
   void wait() override {
     check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
               "MPI_Waitall");
+    if (after_) after_();
   }
   void abandon() override { MPI_Abort(MPI_COMM_WORLD, 1); }
 
  private:
   std::vector<MPI_Request> requests_;
   std::vector<Tensor> buffers_;
+  std::function<void()> after_;
 };
 
 class BlockingMpiCommunicator : public FamilyCommunicator {
  public:
   // Takes over `comm`; `in_root` are its ranks in the family's root.
   BlockingMpiCommunicator(std::shared_ptr<Family> family, MPI_Comm comm, const std::string& name,
-                          std::vector<int> in_root)
+                          std::vector<int> in_root, OverAt over)
       : FamilyCommunicator(std::move(family), name, std::move(in_root), blocking_rank_in(comm)),
-        handle_(comm) {
+        handle_(comm),
+        over_(over) {
     check_mpi(MPI_Comm_set_name(comm, this->name().c_str()), "MPI_Comm_set_name");
   }
 
@@ -52,7 +57,7 @@ class BlockingMpiCommunicator : public FamilyCommunicator {
     check_mpi(MPI_Comm_split(handle_.get(), colour < 0 ? MPI_UNDEFINED : colour, key, &made),
               "MPI_Comm_split");
     if (made == MPI_COMM_NULL) return nullptr;
-    return std::make_shared<BlockingMpiCommunicator>(family(), made, name, root_ranks_of(made));
+    return std::make_shared<BlockingMpiCommunicator>(family(), made, name, root_ranks_of(made), over_);
   }
   CommunicatorPtr renew(const std::string& name) override {
     record({.what = "renew"});
@@ -60,11 +65,16 @@ class BlockingMpiCommunicator : public FamilyCommunicator {
     check_mpi(MPI_Comm_dup(handle_.get(), &made), "MPI_Comm_dup");
     std::vector<int> ranks(static_cast<std::size_t>(size()));
     std::iota(ranks.begin(), ranks.end(), 0);
-    return std::make_shared<BlockingMpiCommunicator>(std::make_shared<Family>(), made, name,
-                                                     std::move(ranks));
+    return std::make_shared<BlockingMpiCommunicator>(std::make_shared<Family>(), made, name, std::move(ranks),
+                                                     over_);
   }
 
-  void poll() override {}
+  void poll() override {
+    if (over_ == OverAt::start) return;
+    int there = 0;
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, handle_.get(), &there, MPI_STATUS_IGNORE),
+              "MPI_Iprobe");
+  }
   void abort() override { MPI_Abort(MPI_COMM_WORLD, 1); }
 
  protected:
@@ -81,6 +91,7 @@ class BlockingMpiCommunicator : public FamilyCommunicator {
     const int count = mpi_count(call.count);
     const bool in_place = shard.raw() == full.rows(rank() * shard.size(0), shard.size(0)).raw();
     const Tensor from = !in_place && overlap(full, shard) ? copy_of(shard) : shard;
+    if (over_ == OverAt::wait) return gather_messages(full, from);
     check_mpi(MPI_Allgather(in_place ? MPI_IN_PLACE : from.raw(), count, mpi_type(call.dtype), full.raw(),
                             count, mpi_type(call.dtype), handle_.get()),
               "MPI_Allgather");
@@ -90,6 +101,7 @@ class BlockingMpiCommunicator : public FamilyCommunicator {
   Pending begin_reduce_scatter(const CallSignature& call, const Tensor& shard, const Tensor& full,
                                ReduceOp op) override {
     const Tensor from = overlap(shard, full) ? copy_of(full) : full;
+    if (over_ == OverAt::wait) return scatter_messages(shard, from, op);
     check_mpi(MPI_Reduce_scatter_block(from.raw(), shard.raw(), mpi_count(shard.count()),
                                        mpi_type(call.dtype), mpi_op(call.dtype, op), handle_.get()),
               "MPI_Reduce_scatter_block");
@@ -113,6 +125,11 @@ class BlockingMpiCommunicator : public FamilyCommunicator {
 
   Pending begin_messages(std::span<const Message> messages) override {
     constexpr int tag = 1;
+    return under_way(messages, tag, {});
+  }
+
+ private:
+  Pending under_way(std::span<const Message> messages, int tag, std::function<void()> after) {
     std::vector<MPI_Request> requests;
     std::vector<Tensor> buffers;
     for (const auto& [way, peer, tensor] : messages) {
@@ -125,10 +142,45 @@ class BlockingMpiCommunicator : public FamilyCommunicator {
       else
         check_mpi(MPI_Irecv(tensor.raw(), count, type, peer, tag, handle_.get(), &request), "MPI_Irecv");
     }
-    return Pending(std::make_unique<MessagesInFlight>(std::move(requests), std::move(buffers)));
+    return Pending(
+        std::make_unique<MessagesInFlight>(std::move(requests), std::move(buffers), std::move(after)));
   }
 
- private:
+  static constexpr int collective_tag = 2;
+
+  Pending gather_messages(const Tensor& full, const Tensor& shard) {
+    const std::int64_t rows = shard.size(0);
+    const auto place_of = [&](int peer) { return full.rows(peer * rows, rows); };
+    std::vector<Message> messages;
+    for (int step = 1; step < size(); ++step) {
+      const int from = (rank() - step + size()) % size();
+      messages.push_back({Message::Way::receive, from, place_of(from)});
+      messages.push_back({Message::Way::send, (rank() + step) % size(), shard});
+    }
+    if (shard.raw() != place_of(rank()).raw()) copy_elements(place_of(rank()), shard);
+    return under_way(messages, collective_tag, {});
+  }
+
+  // Summands are added in the order of the ranks they come from, own first.
+  Pending scatter_messages(const Tensor& shard, const Tensor& full, ReduceOp op) {
+    const std::int64_t rows = shard.size(0);
+    std::vector<Message> messages;
+    std::vector<Tensor> parts;
+    for (int peer = 0; peer < size(); ++peer) {
+      if (peer == rank()) continue;
+      parts.push_back(host_tensor(shard.dtype(), shard.shape(), "summand"));
+      messages.push_back({Message::Way::receive, peer, parts.back()});
+      messages.push_back({Message::Way::send, peer, full.rows(peer * rows, rows)});
+    }
+    copy_elements(shard, full.rows(rank() * rows, rows));
+    return under_way(messages, collective_tag, [shard, op, parts = std::move(parts)] {
+      for (const Tensor& part : parts)
+        check_mpi(MPI_Reduce_local(part.raw(), shard.raw(), mpi_count(shard.count()), mpi_type(shard.dtype()),
+                                   mpi_op(shard.dtype(), op)),
+                  "MPI_Reduce_local");
+    });
+  }
+
   std::vector<int> root_ranks_of(MPI_Comm made) const {
     int size = 0;
     check_mpi(MPI_Comm_size(made, &size), "MPI_Comm_size");
@@ -139,18 +191,20 @@ class BlockingMpiCommunicator : public FamilyCommunicator {
   }
 
   MpiHandle handle_;
+  OverAt over_;
 };
 
 }  // namespace
 
-CommunicatorPtr make_blocking_mpi_world(const std::string& name) {
+CommunicatorPtr make_blocking_mpi_world(const std::string& name, OverAt over) {
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &made), "MPI_Comm_dup");
   int size = 0;
   check_mpi(MPI_Comm_size(made, &size), "MPI_Comm_size");
   std::vector<int> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), 0);
-  return std::make_shared<BlockingMpiCommunicator>(std::make_shared<Family>(), made, name, std::move(ranks));
+  return std::make_shared<BlockingMpiCommunicator>(std::make_shared<Family>(), made, name, std::move(ranks),
+                                                   over);
 }
 
 void rest_until_all_arrive(std::chrono::milliseconds nap) {

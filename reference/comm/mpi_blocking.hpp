@@ -12,9 +12,13 @@
 
 namespace tpc {
 
-// All ranks of a session (mpi.hpp), which must exist. Collective. An operation is over when its start
-// returns; abort ends the whole MPI job.
-CommunicatorPtr make_blocking_mpi_world(const std::string& name);
+// When an operation is over: when its start returns; or, of all_gather and reduce_scatter, at its wait. These
+// two then are one message to and from each other rank, so that the network works on its own from start to
+// wait; where MPI has to lend a hand, it does so in poll.
+enum class OverAt { start, wait };
+
+// All ranks of a session (mpi.hpp), which must exist. Collective. Abort ends the whole MPI job.
+CommunicatorPtr make_blocking_mpi_world(const std::string& name, OverAt over = OverAt::start);
 
 // Collective over all ranks. Ranks that come early sleep in between, so that they leave their core to those
 // who are still measuring.
