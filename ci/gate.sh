@@ -3,8 +3,9 @@
 # and compares with a baseline of the same hardware.
 # usage: [RANKS=8] [BASELINE=baselines] [OUT=gate] ci/gate.sh [options of tp_bench]
 #   --update-baseline   makes this run the baseline, once it was proved correct
-# RANKS are those of the proof, BASELINE a folder (or one file), OUT where reports go, CONFORMANCE options of
-# tp_conformance. PROGRAMS=FOLDER takes programs that are built already; without it they are installed for and built.
+# RANKS are those of the proof, BASELINE a folder (or one file), OUT where reports go, CONFORMANCE further options of
+# tp_conformance and BENCH of tp_bench. PROGRAMS=FOLDER takes programs that are built already; without it packages are
+# installed and they are built.
 # Exit codes: 0 correct, and not slower than the baseline; 1 not correct; 4 slower; 2 usage, or no baseline; the others
 # as README.md lists them.
 set -euo pipefail
@@ -15,6 +16,7 @@ baseline=${BASELINE:-baselines}
 out=${OUT:-gate}
 programs=${PROGRAMS:-}
 read -ra conformance <<<"${CONFORMANCE:-}"
+read -ra bench <<<"${BENCH:-}"
 
 finish() { # code, what is to be said
   echo "GATE $([[ $1 == 0 ]] && echo PASS || echo FAIL): $2"
@@ -43,7 +45,7 @@ code=0
   "${conformance[@]}" || code=$?
 ((code == 0)) || finish "$code" "tp_conformance ended with $code; no rating"
 
-"$programs/tp_bench" --compare "$baseline" --out "$out/bench" --metrics "$@" || code=$?
+"$programs/tp_bench" --compare "$baseline" --out "$out/bench" --metrics "${bench[@]}" "$@" || code=$?
 case $code in
   0) finish 0 "correct, and no slower than $baseline" ;;
   1) finish 1 'tp_bench computed something wrong; no rating' ;;
