@@ -22,9 +22,10 @@ constexpr int most_attempts = 200;
 // for.
 constexpr double longest_attempt = 5;  // seconds
 
-// Of a suspect, which answers as fast as the reference does; and of all of them to one case.
+// Of suspects, which answer as fast as the reference does; what one may take where several are asked at once.
 constexpr std::chrono::milliseconds suspect_deadline{3000};
-constexpr double longest_line_up = 30;  // seconds
+constexpr std::chrono::milliseconds suspect_share{1000};
+constexpr std::size_t suspects_at_once = 16;
 constexpr std::chrono::seconds patience{30};
 
 bool failed(const Record& record) {
@@ -59,7 +60,7 @@ std::string to_text(const Diagnosis& diagnosis) {
 }
 
 void Investigation::operator()(const Case& c, Record& record) {
-  if (most_diagnosed_ < 0 || diagnosed_ < most_diagnosed_) {
+  if (choice_.most_diagnosed < 0 || diagnosed_ < choice_.most_diagnosed) {
     ++diagnosed_;
     record.diagnosis = "diagnosis:\n" + to_text(diagnose(c, record));
     const std::string layer = first_divergence(c);
@@ -128,41 +129,49 @@ void Investigation::try_suspects(const Case& c, const Record& record, const Kept
                                  const RightAnswer& right, Diagnosis& diagnosis) {
   if (!parts_.suspects || parts_.runner.stop()) return;
   const bool by_tensors = tensors_tell(diagnosis);
-  const DeadlineOf deadline(parts_.runner, suspect_deadline);
-  const std::vector<Suspect> all = parts_.suspects(c.request);
+  for (Suspect& suspect : parts_.suspects(c.request))
+    if (!suspect.hangs || record.verdict == Outcome::error)  // whoever answered did not hang
+      diagnosis.candidates.push_back({std::move(suspect), {}});
+  const std::span<Candidate> all(diagnosis.candidates);
   double seconds = 0;
-  for (const Suspect& suspect : all) {
-    // Whoever answered did not hang.
-    if (suspect.hangs && record.verdict != Outcome::error) continue;
-    if (parts_.runner.stop() || seconds > longest_line_up) {
+  const std::size_t at_once = by_tensors ? suspects_at_once : 1;
+  for (std::size_t first = 0; first < all.size(); first += at_once) {
+    if (parts_.runner.stop() || seconds > choice_.longest_line_up) {
       diagnosis.stopped =
           fmt::format("{} of {} known faults were tried: time is up", diagnosis.suspects, all.size());
       return;
     }
-    const auto implementation = suspect.make();
-    Candidate candidate{suspect, {}};
-    seconds += by_tensors ? compare_tensors(c, got, right, *implementation, candidate.explanation)
-                          : compare_words(c, record, *implementation, candidate.explanation);
-    ++diagnosis.suspects;
-    diagnosis.candidates.push_back(std::move(candidate));
+    const std::span<Candidate> some = all.subspan(first, std::min(at_once, all.size() - first));
+    seconds += by_tensors ? compare_tensors(c, got, right, some) : compare_words(c, record, some[0]);
+    diagnosis.suspects += static_cast<int>(some.size());
   }
 }
 
+// Several at a time: coming to an agreement takes longer than most answers. One that throws spoils it for all
+// of them, so that they are then tried in halves.
 double Investigation::compare_tensors(const Case& c, const KeptAnswer& got, const RightAnswer& right,
-                                      Implementation& suspect, Explanation& explanation) {
+                                      std::span<Candidate> some) {
+  const DeadlineOf deadline(parts_.runner, suspect_deadline + some.size() * suspect_share);
   const Ruling ruling = parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
-    const Response response = suspect.run(c.request, ranks);
-    explanation = explanation_of(c, distances_to(got, right, response.tensors, *ranks));
+    for (Candidate& candidate : some) {
+      const Response response = candidate.suspect.make()->run(c.request, ranks);
+      candidate.explanation = explanation_of(c, distances_to(got, right, response.tensors, *ranks));
+    }
   });
-  if (ruling.verdict != Outcome::pass) explanation = {};  // on some ranks it may look finished
-  return ruling.seconds;
+  if (ruling.verdict == Outcome::pass) return ruling.seconds;
+  for (Candidate& candidate : some) candidate.explanation = {};  // on some ranks it may look finished
+  if (some.size() < 2 || parts_.runner.stop()) return ruling.seconds;
+  const std::size_t half = some.size() / 2;
+  return ruling.seconds + compare_tensors(c, got, right, some.first(half)) +
+         compare_tensors(c, got, right, some.subspan(half));
 }
 
 // A failure that no tensor shows (a wrong count, a refusal, a hang) is the same where it reads the same.
-double Investigation::compare_words(const Case& c, const Record& record, Implementation& suspect,
-                                    Explanation& explanation) {
-  const Record tried = try_out(c, &suspect);
-  explanation.by_words = tried.verdict == record.verdict && tried.message == record.message;
+double Investigation::compare_words(const Case& c, const Record& record, Candidate& candidate) {
+  const DeadlineOf deadline(parts_.runner, suspect_deadline);
+  const auto suspect = candidate.suspect.make();
+  const Record tried = try_out(c, suspect.get());
+  candidate.explanation.by_words = tried.verdict == record.verdict && tried.message == record.message;
   return tried.seconds;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ struct InvestigationParts {
   std::function<std::string(const Case&)> replay;
 };
 
+struct InvestigationChoice {
+  int most_diagnosed = 3;       // failures; a negative number: all
+  double longest_line_up = 30;  // seconds that known faults may take to answer one case
+};
+
 // What is said of one case.
 struct Diagnosis {
   std::vector<std::string> facts;  // first wrong tensor, fingerprints
@@ -39,9 +45,8 @@ std::string to_text(const Diagnosis& diagnosis);
 // are complete on rank 0.
 class Investigation {
  public:
-  // Failures that are diagnosed; a negative number: all.
-  Investigation(InvestigationParts parts, int most_diagnosed)
-      : parts_(std::move(parts)), most_diagnosed_(most_diagnosed) {}
+  Investigation(InvestigationParts parts, const InvestigationChoice& choice)
+      : parts_(std::move(parts)), choice_(choice) {}
 
   // Of a record with verdict fail or error; adds to it what was found.
   void operator()(const Case& c, Record& record);
@@ -56,15 +61,14 @@ class Investigation {
   void try_suspects(const Case& c, const Record& record, const KeptAnswer& got, const RightAnswer& right,
                     Diagnosis& diagnosis);
   double compare_tensors(const Case& c, const KeptAnswer& got, const RightAnswer& right,
-                         Implementation& suspect, Explanation& explanation);
-  double compare_words(const Case& c, const Record& record, Implementation& suspect,
-                       Explanation& explanation);
+                         std::span<Candidate> some);
+  double compare_words(const Case& c, const Record& record, Candidate& candidate);
   Record try_out(const Case& c, Implementation* other);
   std::string first_divergence(const Case& c);
   std::string smallest(const Case& c, const Record& record);
 
   InvestigationParts parts_;
-  int most_diagnosed_;
+  InvestigationChoice choice_;
   int diagnosed_ = 0;  // so far
   int shrunk_ = 0;
 };

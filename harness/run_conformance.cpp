@@ -196,7 +196,7 @@ class Conformance {
     Runner runner(world_.ranks, *implementation, *oracle, choices);
     Investigation investigation({runner, *oracle, *implementation, kept, program_.suspects,
                                  [this](const Case& c) { return replay_command(options_, c); }},
-                                options_.diagnose);
+                                {.most_diagnosed = options_.diagnose});
     run_with_gtest({.suites = suites_,
                     .options = options_.front,
                     .runner = runner,
@@ -272,7 +272,7 @@ class Conformance {
     Runner runner(world_.ranks, subject, *oracle, choices);
     Investigation investigation({runner, *oracle, subject, kept, program_.suspects,
                                  [this](const Case& c) { return replay_command(options_, c); }},
-                                options_.diagnose);
+                                {.longest_line_up = 600});
     Confusion confusion({suites_, runner, planted, investigation, world_.ranks->size()},
                         {options_.fault_filter, ConfusionChoice{}.pairs, options_.suites.seed});
     const auto rows = confusion.run([&](const ConfusionRow& row) { say_on_rank_0(line_of(row) + '\n'); });
