@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "harness/join.hpp"
 #include "reference/core/philox.hpp"
@@ -91,13 +93,16 @@ std::vector<std::vector<const FaultRow*>> Confusion::random_pairs(
   std::vector<const FaultRow*> visible;
   for (const FaultRow* row : rows)
     if (row->equivalent.empty()) visible.push_back(row);
+  const std::size_t possible = visible.size() * (visible.size() - 1) / 2;
+  const std::size_t wanted = std::min(possible, static_cast<std::size_t>(choice_.pairs));
+  std::set<std::pair<std::size_t, std::size_t>> chosen;
   std::vector<std::vector<const FaultRow*>> pairs;
-  if (visible.size() < 2) return pairs;
-  for (std::uint64_t i = 0; static_cast<int>(pairs.size()) < choice_.pairs; ++i) {
+  for (std::uint64_t i = 0; pairs.size() < wanted; ++i) {
     const auto words = philox(choice_.seed ^ hash_name("pairs of faults"), i, 0);
     const std::size_t one = words[0] % visible.size();
     const std::size_t other = words[1] % visible.size();
-    if (one != other) pairs.push_back({visible[one], visible[other]});
+    if (one != other && chosen.insert(std::minmax(one, other)).second)
+      pairs.push_back({visible[one], visible[other]});
   }
   return pairs;
 }
