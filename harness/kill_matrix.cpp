@@ -134,18 +134,17 @@ FaultResult KillMatrix::judge(const FaultRow& row, const std::vector<const Case*
   const auto started = std::chrono::steady_clock::now();
   FaultResult result;
   result.row = &row;
-  parts_.implementation.plant(FaultSet(row.fault));
+  const FaultSet faults(row.fault);
   for (const Case* c : cases) {
     const bool last_resort = !has_exact_answers(c->tier) && result.killed();
     if (last_resort || (result.killed() && !choice_.all)) break;
-    const Record record = parts_.runner.run(*c);
+    const Record record = run(*c, faults);
     ++result.cases_run;
     if (rejects(record)) result.killers.push_back(record);
-    if (!parts_.runner.resume()) return result;
+    if (parts_.runner.stop()) return result;
   }
   if (const Case* const setting = parts_.ordinary.setting_for(row); setting != nullptr) {
-    result.ordinary = ask_ordinary(*setting);
-    parts_.implementation.plant({});
+    result.ordinary = ask_ordinary(*setting, faults);
     result.ordinary.without_faults = close_without_faults(*setting);
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
@@ -153,20 +152,42 @@ FaultResult KillMatrix::judge(const FaultRow& row, const std::vector<const Case*
   return result;
 }
 
-OrdinaryResult KillMatrix::ask_ordinary(const Case& setting) {
+Record KillMatrix::attempt(const Case& c, const FaultSet& faults, bool& overdue) {
+  parts_.implementation.plant(faults);
+  Record record = parts_.runner.run(c);
+  overdue = parts_.runner.stop().has_value();
+  parts_.runner.resume();
+  return record;
+}
+
+Record KillMatrix::run(const Case& c, const FaultSet& faults) {
+  constexpr int attempts = 3;
+  bool overdue = false;
+  Record record = attempt(c, faults, overdue);
+  for (int again = 1; overdue && again < attempts && !parts_.runner.stop(); ++again) {
+    bool slow = false;
+    attempt(c, {}, slow);
+    if (parts_.runner.stop()) break;
+    record = attempt(c, faults, overdue);
+    if (overdue && !slow) return record;
+  }
+  if (overdue && !parts_.runner.stop()) record.verdict = Outcome::not_run;  // nothing is known of the fault
+  return record;
+}
+
+OrdinaryResult KillMatrix::ask_ordinary(const Case& setting, const FaultSet& faults) {
   OrdinaryResult result;
   if (ranks_of(setting) > parts_.ranks) return result;
   result.setting = setting.name;
-  const Record record = parts_.runner.run(setting);
+  const Record record = run(setting, faults);
   result.ran = record.worst_ratio.has_value();
   if (result.ran) result.close = parts_.ordinary.last();
-  parts_.runner.resume();
   return result;
 }
 
 Closeness KillMatrix::close_without_faults(const Case& setting) {
   const auto [place, is_new] = without_faults_.try_emplace(setting.name);
-  if (is_new) place->second = ask_ordinary(setting).close;
+  if (is_new) place->second = ask_ordinary(setting, {}).close;
   return place->second;
 }
 

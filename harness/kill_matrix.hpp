@@ -76,7 +76,11 @@ class KillMatrix {
 
  private:
   FaultResult judge(const FaultRow& row, const std::vector<const Case*>& cases);
-  OrdinaryResult ask_ordinary(const Case& setting);
+  // Of the faults that are planted. A deadline that passes counts only where it passes again, and does not
+  // without faults: a busy machine misses one, too.
+  Record run(const Case& c, const FaultSet& faults);
+  Record attempt(const Case& c, const FaultSet& faults, bool& overdue);
+  OrdinaryResult ask_ordinary(const Case& setting, const FaultSet& faults);
   Closeness close_without_faults(const Case& setting);
 
   Parts parts_;

@@ -219,5 +219,35 @@ TEST(Runner, ARunInWhichNothingWasComparedIsNoSuccess) {
   EXPECT_EQ(outcomes.exit_code, 2);
 }
 
+TEST(Runner, ResumesAfterADeadlineThatAllRanksCameBackFrom) {
+  constexpr int ranks = 3;
+  constexpr std::uint64_t hanging = 1;
+  std::vector<Outcome> verdicts;
+  on_local_ranks(ranks, [&](const CommunicatorPtr& world) {
+    FakeImplementation implementation([](const Request& request, Communicator& group) {
+      if (request.problem.seed == hanging && group.rank() == 1) return answer(1);  // calls nothing
+      return sum_of_ranks(group, 1);
+    });
+    FakeOracle oracle;
+    RunnerOptions options;
+    options.deadline = options.grace.emplace(milliseconds(1000));
+    Runner runner(world, implementation, oracle, options);
+    EXPECT_TRUE(runner.resume());
+    const std::vector<Case> cases = {fake_case("hangs", ranks, hanging), fake_case("lost", ranks, 2),
+                                     fake_case("goes_on", ranks, 3)};
+    const auto run = [&](const Case& c) {
+      const Record record = runner.run(c);
+      if (world->rank() == 0) verdicts.push_back(record.verdict);
+    };
+    run(cases[0]);
+    run(cases[1]);
+    EXPECT_TRUE(runner.resume());
+    run(cases[2]);
+    runner.stop_for({3, "the disk is full"});
+    EXPECT_FALSE(runner.resume());
+  });
+  EXPECT_EQ(verdicts, (std::vector<Outcome>{Outcome::error, Outcome::not_run, Outcome::pass}));
+}
+
 }  // namespace
 }  // namespace tpc
