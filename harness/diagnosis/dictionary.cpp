@@ -34,7 +34,6 @@ std::string who(const Suspect& suspect) {
 }
 
 std::string how_near(const Explanation& explanation) {
-  if (explanation.by_words) return "its failure reads the same";
   if (explanation.distance == 0) return "to the bit";
   return fmt::format("within {:.0e}", explanation.distance);
 }
@@ -50,8 +49,11 @@ std::string listed(const std::vector<std::string>& names) {
 
 std::string certain_sentence(const std::vector<Candidate>& full) {
   const Candidate& best = full.front();
-  std::string text = fmt::format("your output equals the reference with {}, {}", who(best.suspect),
-                                 how_near(best.explanation));
+  std::string text =
+      best.explanation.by_words
+          ? fmt::format("your failure reads as that of the reference with {}", who(best.suspect))
+          : fmt::format("your output equals the reference with {}, {}", who(best.suspect),
+                        how_near(best.explanation));
   if (full.size() > 1) {
     text += "; on this case the same as";
     for (std::size_t i = 1; i < full.size(); ++i)

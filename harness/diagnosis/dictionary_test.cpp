@@ -76,6 +76,15 @@ TEST(Dictionary, NamesTogetherWhatItCannotTellApart) {
   EXPECT_EQ(certain_ids({partial, nearly, near}), (std::vector<std::string>{"TP-05", "TP-04"}));
 }
 
+TEST(Dictionary, GoesByTheWordsWhereNoTensorTells) {
+  Candidate counted = candidate("TP-60", {});
+  EXPECT_FALSE(counted.explanation.full());
+  counted.explanation.by_words = true;
+  EXPECT_EQ(
+      verdict_on({counted})[0],
+      "your failure reads as that of the reference with fault TP-60, title of TP-60 (someone/something #1)");
+}
+
 TEST(Dictionary, NamesThreeAtMost) {
   std::vector<Candidate> many;
   for (const char* id : {"A", "B", "C", "D"})
