@@ -17,6 +17,8 @@ constexpr std::size_t problems_ahead_per_rank = 4;
 // A problem is solved, solved again with moved inputs, and put to the implementation on a mesh of size 1.
 constexpr int steps_per_problem = 3;
 
+constexpr milliseconds patience_with_families{60'000};
+
 bool runnable(const Case& c, int world) {
   return c.expectation == Expectation::answers && ranks_of(c) <= world;
 }
@@ -90,7 +92,8 @@ void Runner::make_families() {
   groups_.clear();
   judge_groups_.clear();
   Communicator& ranks = agreement_.ranks();
-  ranks.set_deadline(Clock::now() + options_.deadline + grace());
+  // Only ranks that are there come here, however late on a busy machine.
+  ranks.set_deadline(Clock::now() + std::max(options_.deadline + grace(), patience_with_families));
   cases_ = ranks.renew("cases");
   judges_ = ranks.renew("comparison");
 }
@@ -269,10 +272,15 @@ Ruling Runner::compare_with_baseline(const Case& c, const Response& response) {
 Ruling Runner::consult(const Case& c, const std::function<void(const CommunicatorPtr& ranks)>& work) {
   Ruling ruling;
   if (stop_) return ruling;
-  ruling = among_judges(c, [&](const CommunicatorPtr& ranks, RankReport&) { work(ranks); });
+  try {
+    ruling = among_judges(c, [&](const CommunicatorPtr& ranks, RankReport&) { work(ranks); });
+    if (ruling.stop && ruling.stop->at_once) stop_ = ruling.stop;
+    if (ruling.broken && !stop_) make_families();
+  } catch (const std::exception& error) {  // of the agreement itself, as in `run`
+    ruling.verdict = Outcome::error;
+    stop_ = Stop{5, error.what(), true};
+  }
   if (options_.watchdog != nullptr) options_.watchdog->disarm();
-  if (ruling.stop && ruling.stop->at_once) stop_ = ruling.stop;
-  if (ruling.broken && !stop_) make_families();
   return ruling;
 }
 
