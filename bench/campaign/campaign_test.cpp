@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "reference/comm/local.hpp"
 
 namespace tpc::bench {
@@ -94,12 +96,22 @@ TEST(Campaign, CollectivesAlone) {
   CampaignSetting setting = small_setting();
   setting.what = CampaignSetting::What::collectives;
   const Results results = run_on_threads(setting);
-  EXPECT_EQ(rows_of(results, "collective").size(), 2 * 3 * collective_sizes(setting.largest_bytes).size());
+  const std::size_t sizes = collective_sizes(setting.largest_bytes).size();
+  EXPECT_EQ(rows_of(results, "collective").size(), 2 * 3 * sizes);
   EXPECT_EQ(rows_of(results, "yardstick").size(), 2U);
   for (const Row& row : rows_of(results, "collective")) {
     EXPECT_EQ(row.status, "ok") << row.reason;
     EXPECT_GT(row.figures.at("bus_bandwidth_gb_per_s"), 0);
   }
+}
+
+TEST(Campaign, NoTwoRowsHaveOneKey) {
+  CampaignSetting setting = small_setting();
+  setting.what = CampaignSetting::What::collectives;
+  setting.tp = {8};  // where 8 and 32 bytes are an element per rank
+  std::set<std::string> keys;
+  const Results results = run_on_threads(setting, 8);
+  for (const Row& row : results.rows) EXPECT_TRUE(keys.insert(key(row)).second) << key(row);
 }
 
 TEST(Campaign, ProductsAlone) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 
 #include "bench/campaign/campaign.hpp"
 #include "bench/cost_model/wire.hpp"
@@ -76,10 +77,12 @@ std::vector<Row> measure_collectives(const CampaignSetting& setting, Communicato
   CommunicationLog log;
   const CommunicatorPtr watched = make_logged_communicator({std::shared_ptr<void>(), &ranks}, log, tampering);
   std::vector<Row> rows;
+  std::set<std::pair<CollectiveKind, std::int64_t>> measured;
   for (const std::int64_t bytes : sizes) {  // one size at a time: the buffers of all would not fit
     std::vector<Pair> pairs;
     for (const CollectiveKind kind : timed_collectives) {
       const std::int64_t count = elements(kind, bytes, dtype, ranks.size());
+      if (!measured.insert({kind, count}).second) continue;  // small sizes grow to an element per rank
       Communicator& called = setting.implementation == "reference" ? ranks : *watched;
       TimedCollective timed = timed_collective(called, kind, dtype, count);
       pairs.push_back({collective_row(setting, ranks, facts, kind, count), timed.subject});

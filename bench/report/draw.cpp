@@ -83,7 +83,7 @@ EmbeddedChart draw(const Chart& chart, const std::filesystem::path& folder) {
   }
   for (const char* ending : {".svg", ".png"})
     std::filesystem::rename(file(std::string(ending) + ".part"), file(ending));
-  return {chart.title, content(file(".svg"))};
+  return {chart.name, chart.title, content(file(".svg"))};
 }
 
 }  // namespace tpc::bench

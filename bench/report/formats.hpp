@@ -18,6 +18,7 @@ std::string to_google_json(const Results& results);
 
 // One file to look at: charts (by name, as SVG text) with their tables under them. Refers to nothing outside.
 struct EmbeddedChart {
+  std::string name;
   std::string title;
   std::string svg;
 };

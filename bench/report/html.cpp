@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+
 #include "bench/report/formats.hpp"
 #include "bench/report/tables.hpp"
 
@@ -69,6 +71,15 @@ std::string facts(const RunInfo& run) {
   return html_of(table);
 }
 
+// What a chart shows, in numbers.
+std::vector<TextTable> tables_under(const std::string& chart, const Results& results) {
+  const std::string steps = "step_sp_";
+  if (chart.starts_with(steps)) return {model_table(results, chart.substr(steps.size()))};
+  if (chart == "split") return {split_table(results), overlap_table(results)};
+  if (chart == "collectives") return {collective_table(results), fit_table(results)};
+  return {};
+}
+
 }  // namespace
 
 std::string to_html(const Results& results, const std::vector<EmbeddedChart>& charts) {
@@ -76,9 +87,19 @@ std::string to_html(const Results& results, const std::vector<EmbeddedChart>& ch
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>tp_bench</title><style>" +
       std::string(style) + "</style></head><body>\n<h1>How tensor parallelism scales here</h1>\n<p>" +
       escaped(headline(results)) + "</p>\n";
-  for (const EmbeddedChart& chart : charts)
+  std::set<std::string> shown;
+  const auto show = [&](const TextTable& table) {
+    if (table.rows.empty()) return;
+    html += html_of(table);
+    shown.insert(table.title);
+  };
+  show(step_table(results));
+  for (const EmbeddedChart& chart : charts) {
     html += "<h2>" + escaped(chart.title) + "</h2>\n" + inline_svg(chart.svg) + "\n";
-  for (const TextTable& table : all_tables(results)) html += html_of(table);
+    for (const TextTable& table : tables_under(chart.name, results)) show(table);
+  }
+  for (const TextTable& table : all_tables(results))
+    if (!shown.contains(table.title)) show(table);
   return html + facts(results.run) + "</body></html>\n";
 }
 

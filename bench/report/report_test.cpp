@@ -8,6 +8,7 @@
 #include "bench/report/charts.hpp"
 #include "bench/report/outputs.hpp"
 #include "bench/report/tables.hpp"
+#include "bench/report/units.hpp"
 #include "reference/core/contract.hpp"
 
 namespace tpc::bench {
@@ -161,6 +162,20 @@ TEST(Formats, CsvHasAsManyCellsInEveryLine) {
   std::getline(lines, line);
   EXPECT_NE(line.find("\"a, \"\"quoted\"\" reason\""), std::string::npos);
   while (std::getline(lines, line)) EXPECT_EQ(std::count(line.begin(), line.end(), ','), columns) << line;
+}
+
+TEST(Formats, HtmlHasTheTableUnderItsChart) {
+  const std::string html = to_html(some_results(), {{"step_sp_off", "A chart", "<svg>here</svg>"}});
+  const std::size_t chart = html.find("<svg>here</svg>");
+  ASSERT_NE(chart, std::string::npos);
+  EXPECT_EQ(html.find("<table><caption>Measured beside the models"), chart + 16);
+  EXPECT_EQ(html.find("Measured beside the models", chart + 60), std::string::npos);  // once
+  EXPECT_EQ(html.find("http"), std::string::npos);
+}
+
+TEST(Units, AreTheSameForGainsAndLosses) {
+  EXPECT_EQ(seconds_text(-1.665e-3), "-1.67 ms");
+  EXPECT_EQ(seconds_text(1.665e-3), "1.67 ms");
 }
 
 TEST(Tables, MarkWhatIsCrowdedAndClaimNoEfficiency) {

@@ -160,8 +160,9 @@ std::optional<Chart> split_chart(const Results& results) {
   for (const Row& row : results.rows) {
     if (row.kind != "step" || row.status != "ok") continue;
     ++bars;
-    data += fmt::format("\"T = {}{}\\n{}\"", row.tp, row.oversubscribed ? "*" : "",
-                        row.tp == 1 ? "" : "sp " + row.sequence_parallel);
+    std::string form = row.tp == 1 ? "" : ", sp " + row.sequence_parallel;
+    std::replace(form.begin(), form.end(), '_', ' ');
+    data += fmt::format("\"T = {}{}{}\"", row.tp, row.oversubscribed ? "*" : "", form);
     for (const char* part : {"products_s", "other_compute_s", "exposed_communication_s", "launch_s"})
       data += " " + figure_or_nan(row, part);
     data += "\n";
@@ -170,12 +171,12 @@ std::optional<Chart> split_chart(const Results& results) {
   Chart chart;
   chart.name = "split";
   chart.title = "Where the time of a step goes, mean of the ranks (* more ranks than cores)";
-  chart.height = 500;
+  chart.height = 560;
   chart.script = data + "EOD\n" + chart_style;
   chart.script += fmt::format(
       "set title '{}' font ',13' noenhanced\nset style data histograms\nset style histogram rowstacked\n"
       "set style fill solid 1 border lc rgb '#ffffff'\nset boxwidth 0.7\nset yrange [0:*]\nset ylabel 'ms'\n"
-      "set rmargin 26\nset bmargin 4\n"
+      "set rmargin 26\nset bmargin 9\nset xtics rotate by -40 noenhanced\n"
       "plot $split using (1e3*$2):xtic(1) lc rgb '{}' title 'products', '' using (1e3*$3) lc rgb '{}' title "
       "'other "
       "compute', '' using (1e3*$4) lc rgb '{}' fs pattern 2 title 'exposed communication', '' using (1e3*$5) "

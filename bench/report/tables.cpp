@@ -93,9 +93,12 @@ TextTable overlap_table(const Results& results) {
   return table;
 }
 
-TextTable model_table(const Results& results) {
+TextTable model_table(const Results& results, const std::string& form) {
   auto rows = rows_of(results, "step");
-  std::erase_if(rows, [](const Row* row) { return row->figures.contains("overlap_gain"); });
+  std::erase_if(rows, [&](const Row* row) {
+    const bool wanted = form.empty() || row->tp == 1 || row->sequence_parallel == form;
+    return !wanted || row->figures.contains("overlap_gain");
+  });
   TextTable table{
       "Measured beside the models",
       {"T", "seq. par.", "measured", "document's formula", "wire bound", "calibrated", "residual"},

@@ -19,8 +19,9 @@ struct TextTable {
 TextTable step_table(const Results& results);
 TextTable split_table(const Results& results);  // where the time of a step goes
 TextTable overlap_table(const Results& results);
-TextTable model_table(const Results& results);       // measured beside four lines
-TextTable collective_table(const Results& results);  // beside the bare loop
+// Of one form, or of all.
+TextTable model_table(const Results& results, const std::string& form = "");  // measured beside four lines
+TextTable collective_table(const Results& results);                           // beside the bare loop
 TextTable product_table(const Results& results);
 TextTable fit_table(const Results& results);
 

@@ -9,6 +9,7 @@ namespace tpc::bench {
 
 std::string seconds_text(double seconds) {
   if (seconds == 0) return "0";
+  if (seconds < 0) return "-" + seconds_text(-seconds);
   for (const auto& [unit, size] : {std::pair{"s", 1.0}, {"ms", 1e-3}, {"µs", 1e-6}})
     if (seconds >= size) return fmt::format("{:.3g} {}", seconds / size, unit);
   return fmt::format("{:.0f} ns", seconds * 1e9);
