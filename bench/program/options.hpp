@@ -46,7 +46,7 @@ struct BenchOptions {
 
   // How it is measured.
   int samples = 0;                  // 0: as many as the time allows
-  double seconds = 150;             // that the measurements may take together
+  double seconds = 120;             // that the measurements may take together
   std::int64_t largest = 64 << 20;  // bytes, of collectives
   double link_gbit_per_s = 0;       // what the link can carry; 0: not known
   double peak_gflop_per_s = 0;      // what a rank's device can do; 0: not known
