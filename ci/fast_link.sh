@@ -43,7 +43,7 @@ awk -F, '
     printf "%-14s T %d%s sp %-13s S %-4d %-26s step %s ms  communication %s ms", place, $(column["tp"]),
       $(column["oversubscribed"]) == "true" ? "*" : " ", $(column["sequence_parallel"]), $(column["sequence"]),
       $(column["transport"]), ms("median_s"), ms("communication_only_s")
-    if ($(column["overlap_gain"]) != "") printf "  overlapped: %+.1f %% faster\n", 100 * $(column["overlap_gain"])
+    if ("overlap_gain" in column && $(column["overlap_gain"]) != "") printf "  overlapped: %+.1f %% faster\n", 100 * $(column["overlap_gain"])
     else printf "  model %s ms  %+6.1f %%\n", ms("model_communication_s"),
       100 * ($(column["model_communication_s"]) / $(column["communication_only_s"]) - 1)
   }' "$out"/*/bench.csv | tee "$out/fast_link.txt"
