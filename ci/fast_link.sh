@@ -2,19 +2,20 @@
 # Holds "keep tensor parallelism inside the fast link" against measurement: a layer step over shared memory, over TCP
 # loopback, and across hosts on links of several rates; and the calibrated model's communication time beside the
 # measured one, in rows that it was not fitted on.
-# usage: [RATES="1 4"] [SEQS="64 128 256"] ci/fast_link.sh OUT [options of tp_bench]
+# usage: [RATES="0.5 2"] [SEQS="96 192"] ci/fast_link.sh OUT [options of tp_bench]
 # Across hosts it needs root (ci/two_hosts.sh); without, those rows are left out by name.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 export PROGRAM=${PROGRAM:-$root/build/bin/tp_bench}
-rates=${RATES-1 4}
-seqs=${SEQS-64 128 256}
+rates=${RATES-0.5 2}
+seqs=${SEQS-96 192}
 [[ $# -ge 1 ]] || { sed -n 's/^# \?//; 2,7p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 out=$1
 shift
 mkdir -p "$out"
-# Medium-sized layers: communication is a fair part of a step on every link.
+# Medium-sized layers: communication is a fair part of a step on every link. None of their payloads is among the sizes
+# that the model is fitted on.
 common=(--hidden 512 --heads 8 --ffn 2048 --batch 1 --sequence-parallel both --seconds 6 --overlap-chunks 4 "$@")
 
 run() { # name of the row's folder, command... : one line where it was skipped, all of it where it failed
@@ -37,7 +38,7 @@ done
 
 # One line per step that communicates: where, T, sizes, times in ms, and the model's error; overlapped, the gain.
 awk -F, '
-  FNR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; split(FILENAME, path, "/"); place = path[length(path) - 1] }
+  FNR == 1 { delete column; for (i = 1; i <= NF; ++i) column[$i] = i; split(FILENAME, path, "/"); place = path[length(path) - 1] }
   function ms(name) { return sprintf("%9.2f", 1e3 * $(column[name])) }
   $(column["kind"]) == "step" && $(column["tp"]) > 1 && $(column["status"]) == "ok" {
     printf "%-14s T %d%s sp %-13s S %-4d %-26s step %s ms  communication %s ms", place, $(column["tp"]),

@@ -111,8 +111,11 @@ TimedCollective timed_collective(Communicator& ranks, CollectiveKind kind, DType
 
 std::vector<std::int64_t> collective_sizes(std::int64_t largest_bytes) {
   constexpr std::int64_t smallest = 8;
+  // From here on libraries change their algorithms, which the fit only sees where there are sizes enough.
+  constexpr std::int64_t dense_from = 32 << 10;
   std::vector<std::int64_t> sizes;
-  for (std::int64_t bytes = smallest; bytes < largest_bytes; bytes *= 4) sizes.push_back(bytes);
+  for (std::int64_t bytes = smallest; bytes < largest_bytes; bytes *= bytes < dense_from ? 4 : 2)
+    sizes.push_back(bytes);
   sizes.push_back(largest_bytes);
   return sizes;
 }

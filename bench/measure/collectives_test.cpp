@@ -43,7 +43,7 @@ TEST(Collectives, AnUnevenShardIsRefused) {
 
 TEST(Collectives, Sizes) {
   EXPECT_EQ(collective_sizes(100), (std::vector<std::int64_t>{8, 32, 100}));
-  EXPECT_EQ(collective_sizes(64 << 20).size(), 13U);
+  EXPECT_EQ(collective_sizes(64 << 20).size(), 18U);
 }
 
 TEST(Fingerprints, AreTheSameOnAllRanksAndInEveryRun) {
