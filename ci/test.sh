@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # All tests of the suite itself: installs what is missing, builds, runs ctest, whose lines are the last ones.
-# usage: ci/test.sh [--sanitize] [--lint]
+# usage: ci/test.sh [--sanitize | --frameworks] [--lint]
 #   without options  rings 1 to 3 (CONTRIBUTING.md) in release mode
 #   --sanitize       instead: rings 1 and 2 under address and undefined-behaviour sanitizers, ring 2 under the thread
 #                    sanitizer
+#   --frameworks     instead: the frameworks of the field, held against results/expectations/ on four ranks
 #   --lint           ci/lint.sh first
 set -euo pipefail
 
@@ -12,12 +13,14 @@ cd "$root"
 
 presets=(release)
 lint=''
+frameworks=''
 for option in "$@"; do
   case $option in
     --sanitize) presets=(asan tsan) ;;
+    --frameworks) frameworks=yes ;;
     --lint) lint=--lint ;;
     *)
-      sed -n 's/^# \?//; 2,7p' "${BASH_SOURCE[0]}" >&2
+      sed -n 's/^# \?//; 2,8p' "${BASH_SOURCE[0]}" >&2
       exit 2
       ;;
   esac
@@ -37,6 +40,26 @@ ci/setup.sh
 source ci/environment.sh
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 [[ -z $lint ]] || ci/lint.sh
+
+# An expectation file is called after the adapter that it is about.
+test_frameworks() {
+  local start file adapter failed=''
+  cmake --preset release
+  cmake --build --preset release --target tp_conformance tp_child_guard
+  for file in results/expectations/*.json; do
+    adapter=$(basename "${file%%-*}")
+    start=$(ci/setup_frameworks.sh "$adapter")
+    echo "== $adapter, held against $file"
+    build/bin/tp_conformance --ranks 4 --gtest_brief --deadline 60 --start-deadline 300 --expectations "$file" \
+      --implementation "exec:exec $start $root/harness/adapters/$adapter/adapter.py" || failed+=" $adapter"
+  done
+  [[ -z $failed ]] || { echo "ci/test.sh: against expectations:$failed" >&2; return 1; }
+}
+if [[ -n $frameworks ]]; then
+  test_frameworks
+  exit
+fi
+
 for preset in "${presets[@]}"; do
   cmake --preset "$preset"
   cmake --build --preset "$preset"

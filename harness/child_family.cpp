@@ -24,6 +24,7 @@ constexpr milliseconds look_interval{20};
 constexpr milliseconds patience_after_failure{1000};
 constexpr milliseconds patience_after_error{3000};
 constexpr int most_barren_generations = 3;
+constexpr int most_attempts_to_start = 3;  // somebody else may have taken the port
 constexpr std::size_t shown_output_bytes = 2048;
 
 // Complete or absent, like a message.
@@ -48,8 +49,7 @@ bool is_there(const fs::path& file) {
   return fs::exists(file, ignored);
 }
 
-// One that nobody listens on just now. Somebody else may take it before it is used: then the children fail to
-// start, and say so.
+// One that nobody listens on just now.
 int free_port() {
   const Descriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -89,8 +89,20 @@ void ChildFamily::make_ready() {
   if (child_) child_->end_now();
   child_.reset();
   if (!given_up_.empty()) return;
-  ++generation_;
-  start();
+  for (int attempt = 0; attempt < most_attempts_to_start; ++attempt) {
+    if (child_) child_->end_now();
+    child_.reset();
+    ++generation_;
+    start();
+    if (all_ready()) return;
+  }
+}
+
+// One that failed to start never says that it is ready, so that all ranks see the same.
+bool ChildFamily::all_ready() const {
+  for (int rank = 0; rank < place_.ranks; ++rank)
+    if (!is_there(mark("ready", rank))) return false;
+  return true;
 }
 
 // All ranks come to the same end: the marks were made before they last agreed on a verdict.
@@ -133,7 +145,7 @@ void ChildFamily::start_own(Clock::time_point deadline) {
                   {deadline, [&] { return why_not_wait(first_seen); }});
   try {
     if (answer.line) {
-      identity_of(*answer.line);
+      identity_ = identity_of(*answer.line);
       write_mark(mark("ready", place_.rank), "");
     } else {
       fail(answer.failure);

@@ -33,12 +33,14 @@ class ChildFamily {
   // Not empty where children are no longer started, and why.
   const std::string& given_up() const { return given_up_; }
   const RankPlace& place() const { return place_; }
+  const ChildIdentity& identity() const { return identity_; }
 
  private:
   std::filesystem::path mark(const std::string& what) const;
   std::filesystem::path mark(const std::string& what, int rank) const;
   int first_marked(const std::string& what) const;
   void start();
+  bool all_ready() const;
   void start_own(ChildProcess::Clock::time_point deadline);
   void wait_for_others(ChildProcess::Clock::time_point deadline);
   std::string port(ChildProcess::Clock::time_point deadline) const;
@@ -48,6 +50,7 @@ class ChildFamily {
   std::string command_;
   RankPlace place_;
   std::unique_ptr<ChildProcess> child_;
+  ChildIdentity identity_;
   std::string failure_;  // of this rank's child
   int generation_ = 0;
   int round_ = 0;

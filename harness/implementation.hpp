@@ -71,6 +71,8 @@ class Implementation {
   virtual ~Implementation() = default;
 
   virtual std::string name() const = 0;  // as --implementation spells it
+  // As it calls itself, with its version, once it was made ready.
+  virtual std::string identity() const { return name(); }
   // Called by every rank of the world before each case. What broke in the case before is made anew here.
   virtual void make_ready() {}
   // Called instead of `run` by a rank of the world that is not among `ranks`, of whom the first `members`

@@ -153,6 +153,9 @@ void add_run_options(CLI::App& app, Options& options, Raw& raw) {
       ->capture_default_str()
       ->type_name("SECONDS")
       ->check(between(0.01, 1e6));
+  app.add_option("--expectations", options.expectations,
+                 "What the implementation must pass, and what is explained")
+      ->type_name("FILE");
   app.add_option("--start-deadline", options.start_deadline, "That the processes of exec: may take to start")
       ->capture_default_str()
       ->type_name("SECONDS")

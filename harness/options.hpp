@@ -28,6 +28,7 @@ struct Options {
   std::string records;
   std::string junit;
   std::string dump;
+  std::string expectations;
   std::string explain;     // name of a case
   std::string list_saved;  // name of a case
   int diagnose = 3;        // failures that are explained; -1: all

@@ -31,6 +31,7 @@ class ProcessImplementation : public Implementation {
       : name_("exec:" + command), family_(command, place) {}
 
   std::string name() const override { return name_; }
+  std::string identity() const override { return family_.identity().name + ' ' + family_.identity().version; }
   void make_ready() override { family_.make_ready(); }
 
   // `ranks` tells who is in the mesh, and carries nothing: the children talk among themselves.

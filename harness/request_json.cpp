@@ -98,7 +98,8 @@ Json json_of(const Sharding& s) {
           {"gather_output", s.gather_output},
           {"input_is_split", s.input_is_split},
           {"recompute", word(s.recompute)},
-          {"padded_vocab", s.padded_vocab}};
+          {"padded_vocab", s.padded_vocab},
+          {"overlap_chunks", s.overlap_chunks}};
 }
 
 Json json_of(const MeshSpec& mesh) { return {{"shape", mesh.shape}, {"axes", mesh.axes}}; }

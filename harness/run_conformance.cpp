@@ -15,6 +15,7 @@
 #include "harness/dry_run.hpp"
 #include "harness/dump.hpp"
 #include "harness/ending.hpp"
+#include "harness/expectations.hpp"
 #include "harness/explain.hpp"
 #include "harness/fault_list.hpp"
 #include "harness/gtest_front.hpp"
@@ -179,6 +180,7 @@ class Conformance {
       // What an outside process sends is nothing that this program's MPI could count.
       if (!is_outside_process(options_.implementation)) asked = with_counted_calls(std::move(asked));
       implementation = std::make_unique<Substitute>(std::move(asked));
+      if (!options_.expectations.empty()) expectations_ = read_expectations(options_.expectations);
       if (rank_ == 0 && !options_.junit.empty()) check_final_file(options_.junit);
       if (rank_ == 0 && !options_.dump.empty()) make_dump_folder(options_.dump);
       log = std::make_unique<RunLog>(provenance(arguments), options_.records, rank_ == 0);
@@ -209,6 +211,7 @@ class Conformance {
                       note_exit_code(3);
                       end_at_once(3);
                     }});
+    identity_ = implementation->identity();
     return finish(runner, *log);
   }
 
@@ -327,7 +330,23 @@ class Conformance {
     return std::stoi(*agreed);
   }
 
+  // A run that came to its end is held against what is expected of it: then 0 and 1 mean just that.
+  int held_against_expectations(int code, const std::vector<Record>& records) const {
+    if (!expectations_ || code > 1) return code;
+    std::vector<std::string> names;
+    for (const Suite& suite : suites_)
+      for (const Case& c : suite.cases) names.push_back(full_name(c));
+    const ExpectationFindings findings = hold(*expectations_, {identity_, names, records, today()});
+    for (const auto* lines : {&findings.remarks, &findings.violations})
+      for (const std::string& line : *lines)
+        print(fmt::format("{}: {}\n", lines == &findings.remarks ? "remark" : "against expectations", line));
+    print(fmt::format("expectations of {}: {} failures explained, {} violations\n", identity_,
+                      findings.waived, findings.violations.size()));
+    return findings.violations.empty() ? 0 : 1;
+  }
+
   int write_results(int code, RunLog& log) const {
+    code = held_against_expectations(code, log.records());
     const auto write_file = [&](const std::function<void()>& write) {
       try {
         write();
@@ -359,6 +378,8 @@ class Conformance {
   Options options_;
   std::vector<Suite> suites_;
   std::unique_ptr<PrivateFolder> folder_;
+  std::optional<Expectations> expectations_;
+  std::string identity_;  // of what is judged
 };
 
 }  // namespace

@@ -303,7 +303,7 @@ std::vector<Variant> loss_variants() {
     v.tiers = {Tier::f64, Tier::f32, Tier::bf16};
     return v;
   };
-  return {base, in_all_dtypes(with("smoothed", smooth)), with("smoothed_other", smooth_other),
+  return {base, in_all_dtypes(with("smoothed", smooth)), in_all_dtypes(with("smoothed_other", smooth_other)),
           in_all_dtypes(with("z_loss", [](ModelConfig& c) { c.loss.z_loss = 0x1p-8; })),
           with("mean_over_all", all_tokens), with("everything", everything), even,
           // Half of the targets, the first among them: no token may lend its weight to the others.

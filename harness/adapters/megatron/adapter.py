@@ -67,7 +67,8 @@ class Job:
         self.model, self.sharding = request["model"], request["sharding"]
         self.dtype = BY_CASE[request["dtype"]]
         self.inputs = read_inputs(request["inputs"])
-        self.sequence_parallel = self.sharding["sequence_parallel"] != "off"
+        # Megatron refuses sequence parallelism on one rank, where it is nothing.
+        self.sequence_parallel = self.sharding["sequence_parallel"] != "off" and self.ranks > 1
         self.config = ModelParallelConfig(
             tensor_model_parallel_size=self.ranks,
             sequence_parallel=self.sequence_parallel,
@@ -162,6 +163,8 @@ class Job:
 
     def row_linear(self) -> None:
         is_split = self.sharding["input_is_split"]
+        if self.sequence_parallel and not is_split:
+            raise Unsupported("Megatron's row linear takes no whole input with sequence parallelism")
         layer = self.row("", self.model["ffn"], self.model["hidden"], is_split)
         self.through(lambda x: layer(x)[0], 2 if is_split else None, self.token_dim())
         self.give_linear("", layer, 1, None)
@@ -230,8 +233,10 @@ class Job:
         known = ("column_linear", "row_linear", "mlp", "vocab_embedding", "vocab_cross_entropy")
         if operation not in known:
             raise Unsupported(f"{operation} is not asked of Megatron-Core yet")
-        if self.sharding["sequence_parallel"] == "kept" and operation in ("column_linear", "mlp"):
+        if self.sharding["sequence_parallel"] == "kept" and self.ranks > 1 and operation in ("column_linear", "mlp"):
             raise Unsupported("Megatron gathers the input again in backward; it has no form that keeps it")
+        if self.sharding.get("overlap_chunks", 1) != 1:
+            raise Unsupported("Megatron overlaps through Transformer Engine, which needs CUDA")
         if self.sharding["mlp_order"] != "column_first" or self.sharding["recompute"] != "none":
             raise Unsupported("row-first MLPs and recomputation are not asked of Megatron-Core")
         try:

@@ -51,7 +51,7 @@ def answer(request: Request, meshes: Meshes) -> dict[str, Any]:
         return {"status": "idle"}
     if request["kind"] == "collective":
         return collectives.run(request, mesh)
-    if request["operation"] in ("train",):
+    if request["operation"] == "train":
         return training.run(request, mesh)
     return layers.run(request, mesh)
 

@@ -46,6 +46,8 @@ def refuse_what_is_missing(request: Request) -> None:
         raise Unsupported("meshes of several axes are not asked of torch yet")
     if sharding["sequence_parallel"] == "regathered":
         raise Unsupported("DTensor keeps the gathered input; it has no form that gathers it again")
+    if sharding.get("overlap_chunks", 1) != 1:
+        raise Unsupported("collectives in chunks are not asked of torch")
     if sharding["recompute"] != "none":
         raise Unsupported("recomputation is not asked of torch yet")
     if sharding["mlp_order"] != "column_first":
@@ -97,6 +99,8 @@ def to_local(x: Tensor) -> Tensor:
 def run(request: Request, mesh: DeviceMesh) -> dict[str, Any]:
     refuse_what_is_missing(request)
     inputs = read_inputs(request["inputs"])
+    if request["operation"] == "init":
+        return run_init(request, mesh)
     if request["operation"] == "vocab_cross_entropy":
         return run_cross_entropy(request, mesh, inputs)
     if request["operation"] == "model":
@@ -194,3 +198,35 @@ def run_model(request: Request, mesh: DeviceMesh, inputs: dict[str, Tensor]) -> 
         with calls:
             give_gradients(answers, module, calls)
     return answers.response(request["answer"], calls.calls)
+
+
+def run_init(request: Request, mesh: DeviceMesh) -> dict[str, Any]:
+    """Twice in a row, on parameters that are cut already, with one seed on all ranks, as DTensor's manual has it."""
+    config = request["model"]
+    if request["random"]["profile"] != "dtensor":
+        raise Unsupported("torch draws its own numbers: only the relations of profile dtensor can be judged")
+    module = plain.Model(config, BY_CASE[request["dtype"]])
+    plan.apply(module, mesh, plan.Cut(request["sharding"]).model(config))
+    if config["tied_head"]:
+        module.tie()
+    answers = Answers(mesh)
+    torch.manual_seed(request["seed"])
+    for prefix in ("", "repeated."):
+        for name, parameter in module.named_parameters():
+            suite_name = canonical(name)
+            if suite_name.endswith(".gain"):
+                nn.init.ones_(parameter)
+            elif suite_name.endswith(".bias"):
+                nn.init.zeros_(parameter)
+            else:
+                nn.init.normal_(parameter, std=std_of(suite_name, parameter, request))
+            answers.give_parameter(prefix + suite_name, parameter, parameter.detach().clone())
+    return answers.response(request["answer"])
+
+
+def std_of(name: str, weight: Tensor, request: Request) -> float:
+    """As GPT-2 begins: what ends on the residual is divided by the root of the number of its terms."""
+    init, table = request["init"], name in ("embedding.weight", "positions.weight")
+    std = weight.shape[1] ** -0.5 if init["inverse_root_fan_in"] and not table else init["std"]
+    ends = name.endswith(("attention.out.weight", "mlp.fc2.weight", "mlp.down.weight"))
+    return float(std * (2 * request["model"]["layers"]) ** -0.5 if ends else std)
