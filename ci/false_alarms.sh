@@ -16,7 +16,8 @@ source "$root/ci/environment.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for ((seed = 1; seed <= seeds; ++seed)); do
+# Apart, since profile megatron adds ranks to the seed: neighbours would share streams.
+for ((seed = 1000; seed <= 1000 * seeds; seed += 1000)); do
   code=0
   mpirun -np 8 "$program" --gtest_filter='dropout.masks*:init.*' --gtest_brief=1 --seed "$seed" \
     --records "$work/$seed.jsonl" "$@" >"$work/log" 2>&1 || code=$?
