@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <tuple>
 
 #include "reference/faults/table_parts.hpp"
 
@@ -42,22 +43,14 @@ constexpr std::array<std::string_view, 26> condition_names = {"one rank",
                                                               "named members",
                                                               "cannot be split"};
 
-// "TP-9" stands before "TP-10".
-struct IdOrder {
-  std::string_view prefix;
-  int number = 0;
-  std::string_view rest;
-  auto operator<=>(const IdOrder&) const = default;
-};
-
-IdOrder order_of(std::string_view id) {
+// "TP-9" stands before "TP-10": prefix, number, the rest.
+std::tuple<std::string_view, int, std::string_view> order_of(std::string_view id) {
   const std::size_t dash = id.find('-');
-  IdOrder order{id.substr(0, dash), 0, {}};
-  if (dash == std::string_view::npos) return order;
+  if (dash == std::string_view::npos) return {id, 0, {}};
+  int number = 0;
   const char* const end = id.data() + id.size();
-  const char* const rest = std::from_chars(id.data() + dash + 1, end, order.number).ptr;
-  order.rest = {rest, static_cast<std::size_t>(end - rest)};
-  return order;
+  const char* const rest = std::from_chars(id.data() + dash + 1, end, number).ptr;
+  return {id.substr(0, dash), number, {rest, static_cast<std::size_t>(end - rest)}};
 }
 
 std::vector<FaultRow> sorted_table() {
