@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "harness/account.hpp"
 #include "harness/request.hpp"
+#include "harness/runner/account.hpp"
 
 namespace tpc {
 
-// How sharply a case looks; the demands are derived in harness/compare.hpp.
+// How sharply a case looks; the demands are derived in harness/compare/compare.hpp.
 enum class Tier { exact, f64, f32, bf16, replica, statistics };
 std::string_view name(Tier tier);
 

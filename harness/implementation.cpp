@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/implementation.hpp"
 
-#include "harness/process_implementation.hpp"
+#include "harness/process/process_implementation.hpp"
 
 namespace tpc {
 

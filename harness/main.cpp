@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/conformance.hpp"
+#include "harness/front/conformance.hpp"
 #include "suites/suites.hpp"
 
 int main(int argc, char** argv) {

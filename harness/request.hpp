@@ -27,7 +27,8 @@ struct Generator {
                   // tier)
     paired_rows,  // +a, -a on share c of the pairs of equal entries of the norm_rows row of the same index
                   // and equal gain (dy of a norm)
-    attention_x,  // attention_*: hard attention with two tied keys per query, see harness/exact_attention.hpp
+    attention_x,  // attention_*: hard attention with two tied keys per query, see
+                  // harness/inputs/exact_attention.hpp
     attention_q,
     attention_k,
     attention_v,
@@ -36,7 +37,7 @@ struct Generator {
     text_tokens,    // the words of `text`, hashed into the vocabulary; a and b as in tokens
     text_targets,   // the next word; share c is ignored
     peaked_logits,  // 1024·{a, ..., b} with one larger entry per row
-    contribution,   // probes; see harness/probes.hpp
+    contribution,   // probes; see harness/inputs/probes.hpp
     provenance
   };
   Kind kind = Kind::constant;

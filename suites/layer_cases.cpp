@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/problem_inputs.hpp"
+#include "harness/inputs/problem_inputs.hpp"
 
 namespace tpc {
 

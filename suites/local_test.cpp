@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/runner.hpp"
+#include "harness/runner/runner.hpp"
 #include "suites/suites.hpp"
 
 namespace tpc {

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "harness/coverage.hpp"
+#include "harness/front/coverage.hpp"
 
 namespace tpc {
 namespace {

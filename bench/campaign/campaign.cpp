@@ -7,7 +7,7 @@
 
 #include "bench/measure/transport.hpp"
 #include "bench/measure/yardstick.hpp"
-#include "harness/machine.hpp"
+#include "harness/front/machine.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc::bench {

@@ -12,11 +12,11 @@
 
 #include "bench/measure/google.hpp"
 #include "bench/program/first_rank.hpp"
-#include "harness/ending.hpp"
-#include "harness/launcher.hpp"
-#include "harness/machine.hpp"
-#include "harness/report.hpp"
-#include "harness/watchdog.hpp"
+#include "harness/front/launcher.hpp"
+#include "harness/front/machine.hpp"
+#include "harness/records/report.hpp"
+#include "harness/runner/ending.hpp"
+#include "harness/runner/watchdog.hpp"
 #include "reference/comm/mpi.hpp"
 
 namespace tpc::bench {

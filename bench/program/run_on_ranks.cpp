@@ -12,7 +12,7 @@
 #include "bench/program/first_rank.hpp"
 #include "bench/report/outputs.hpp"
 #include "bench/report/tables.hpp"
-#include "harness/machine.hpp"
+#include "harness/front/machine.hpp"
 
 namespace tpc::bench {
 

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "bench/program/bench_main.hpp"
-#include "harness/data_path.hpp"
+#include "harness/front/data_path.hpp"
 #include "reference/model/config.hpp"
 
 namespace tpc::bench {

@@ -2,8 +2,8 @@
 #include "bench/report/outputs.hpp"
 
 #include "bench/report/charts.hpp"
-#include "harness/ending.hpp"
-#include "harness/record_file.hpp"
+#include "harness/records/record_file.hpp"
+#include "harness/runner/ending.hpp"
 
 namespace tpc::bench {
 

@@ -8,7 +8,7 @@
 
 #include "harness/configuration/fields.hpp"
 #include "harness/configuration/relevance.hpp"
-#include "harness/problem_inputs.hpp"
+#include "harness/inputs/problem_inputs.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc {

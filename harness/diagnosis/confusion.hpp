@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/investigation.hpp"
-#include "harness/kill_matrix.hpp"
+#include "harness/faults/kill_matrix.hpp"
+#include "harness/runner/investigation.hpp"
 
 namespace tpc {
 

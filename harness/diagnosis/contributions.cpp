@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "harness/compare_exchange.hpp"
-#include "harness/inputs.hpp"
-#include "harness/masks.hpp"
+#include "harness/compare/compare_exchange.hpp"
+#include "harness/inputs/inputs.hpp"
+#include "harness/judges/masks.hpp"
 
 namespace tpc {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/compare_fixture.hpp"
+#include "harness/compare/compare_fixture.hpp"
 #include "harness/configuration/configuration.hpp"
 #include "reference/comm/local.hpp"
 

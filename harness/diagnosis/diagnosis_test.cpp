@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/compare_fixture.hpp"
+#include "harness/compare/compare_fixture.hpp"
 #include "harness/configuration/configuration.hpp"
 #include "harness/diagnosis/facts.hpp"
 #include "harness/diagnosis/layers.hpp"

@@ -9,7 +9,7 @@
 
 #include "harness/diagnosis/order.hpp"
 #include "harness/join.hpp"
-#include "harness/masks.hpp"
+#include "harness/judges/masks.hpp"
 
 namespace tpc {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/compare/tiers.hpp"
 #include "harness/implementation.hpp"
-#include "harness/tiers.hpp"
 
 namespace tpc {
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "harness/compare_fixture.hpp"
+#include "harness/compare/compare_fixture.hpp"
 
 namespace tpc {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "harness/compare_exchange.hpp"
-#include "harness/coverage_check.hpp"
+#include "harness/compare/compare_exchange.hpp"
+#include "harness/front/coverage_check.hpp"
 #include "harness/wire.hpp"
 
 namespace tpc {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/tiers.hpp"
+#include "harness/compare/tiers.hpp"
 
 namespace tpc {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/compare_exchange.hpp"
-#include "harness/tiers.hpp"
+#include "harness/compare/compare_exchange.hpp"
+#include "harness/compare/tiers.hpp"
 #include "harness/wire.hpp"
 
 namespace tpc {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/compare.hpp"
-#include "harness/coverage_check.hpp"
+#include "harness/compare/compare.hpp"
+#include "harness/front/coverage_check.hpp"
 
 namespace tpc {
 

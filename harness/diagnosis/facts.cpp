@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "harness/compare_copies.hpp"
+#include "harness/compare/compare_copies.hpp"
 #include "harness/join.hpp"
 
 namespace tpc {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "harness/masks.hpp"
+#include "harness/judges/masks.hpp"
 
 namespace tpc {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "harness/compare_exchange.hpp"
+#include "harness/compare/compare_exchange.hpp"
 #include "harness/diagnosis/evidence.hpp"
 #include "harness/wire.hpp"
 

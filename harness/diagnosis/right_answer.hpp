@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/compare.hpp"
+#include "harness/compare/compare.hpp"
 
 namespace tpc {
 

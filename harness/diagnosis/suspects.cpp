@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/diagnosis/suspects.hpp"
 
-#include "harness/counted_implementation.hpp"
-#include "harness/fault_conditions.hpp"
+#include "harness/faults/fault_conditions.hpp"
+#include "harness/reference/counted_implementation.hpp"
 
 namespace tpc {
 

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <thread>
 
-#include "harness/conformance.hpp"
-#include "harness/fakes.hpp"
+#include "harness/front/conformance.hpp"
+#include "harness/runner/fakes.hpp"
 
 namespace tpc {
 namespace {

@@ -3,8 +3,8 @@
 // the search for the smallest failure is tested with.
 #include <set>
 
-#include "harness/conformance.hpp"
-#include "harness/fakes.hpp"
+#include "harness/front/conformance.hpp"
+#include "harness/runner/fakes.hpp"
 #include "suites/suites.hpp"
 
 namespace tpc {

@@ -18,8 +18,8 @@ struct Deviation {
   double z = 0;
 };
 
-// A deviation beyond this is an alarm: two-sided 8e-11 per test, so that 200 runs of 22,000 tests raise one by
-// chance with a probability of 4e-4 (6 sigma: 9e-3).
+// A deviation beyond this is an alarm: two-sided 8e-11 per test, so that 200 runs of 22,000 tests raise one
+// by chance with a probability of 4e-4 (6 sigma: 9e-3).
 inline constexpr double alarm_z = 6.5;
 
 Deviation keep_rate(Mask mask, double p);       // expected 1-p

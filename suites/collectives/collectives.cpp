@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/probes.hpp"
+#include "harness/inputs/probes.hpp"
 #include "suites/collectives/calls.hpp"
 #include "suites/suites.hpp"
 

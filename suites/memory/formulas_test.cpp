@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/account.hpp"
-#include "harness/dry_run.hpp"
-#include "harness/problem_inputs.hpp"
+#include "harness/front/dry_run.hpp"
+#include "harness/inputs/problem_inputs.hpp"
+#include "harness/runner/account.hpp"
 
 namespace tpc {
 namespace {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "harness/baseline_store.hpp"
-#include "harness/data_path.hpp"
-#include "harness/machine.hpp"
-#include "harness/problem_inputs.hpp"
-#include "harness/text.hpp"
+#include "harness/baselines/baseline_store.hpp"
+#include "harness/front/data_path.hpp"
+#include "harness/front/machine.hpp"
+#include "harness/inputs/problem_inputs.hpp"
+#include "harness/inputs/text.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 #include "suites/layer_cases.hpp"
 #include "suites/suites.hpp"

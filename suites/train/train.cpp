@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/problem_inputs.hpp"
+#include "harness/inputs/problem_inputs.hpp"
 #include "suites/layer_cases.hpp"
 #include "suites/suites.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/dry_run.hpp"
+#include "harness/front/dry_run.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "harness/account.hpp"
-#include "harness/data_path.hpp"
-#include "harness/problem_inputs.hpp"
+#include "harness/front/data_path.hpp"
+#include "harness/inputs/problem_inputs.hpp"
+#include "harness/runner/account.hpp"
 #include "reference/comm/local.hpp"
 #include "suites/layer_cases.hpp"
 #include "suites/memory/formulas.hpp"

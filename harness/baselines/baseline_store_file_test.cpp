@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/baselines/baseline_store_file.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace tpc {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(PrivateFolder, IsPrivateAndGoesAway) {
+  fs::path path;
+  {
+    const PrivateFolder folder;
+    path = folder.path();
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
+    const PrivateFolder other;
+    EXPECT_TRUE(fs::exists(path)) << "a folder in use is left alone";
+    EXPECT_GT(free_bytes(path), 0U);
+  }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(PrivateFolder, RemovesWhatKilledProcessesLeft) {
+  const fs::path left = fmt::format("/dev/shm/tp_conformance.{}.999999999.leftov", ::getuid());
+  fs::create_directory(left);
+  std::ofstream(left / "lock") << "";
+  std::ofstream(left / "0") << "answers";
+  const PrivateFolder folder;
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST(AnswersFile, ReadsBackWhatWasWritten) {
+  const PrivateFolder folder;
+  OwnedTensors answers;
+  answers["y"].values = {1, 2.5, -3};
+  answers["y"].expected = {{3, 1}, nullptr, 4, 5, 6, 7, 8};
+  answers["empty"].expected.shape = {0, 7};
+  answers["loss"].values = {9};
+  write_answers(folder.path() / "0", answers);
+
+  const MappedAnswers mapped(folder.path() / "0");
+
+  const Expected& y = mapped.tensors().at("y");
+  EXPECT_EQ(y.shape, (Shape{3, 1}));
+  EXPECT_EQ(std::vector<double>(y.values, y.values + 3), (std::vector<double>{1, 2.5, -3}));
+  EXPECT_EQ(std::vector<double>({y.norm, y.scale_norm, y.scale_max, y.perturbed, y.single}),
+            (std::vector<double>{4, 5, 6, 7, 8}));
+  EXPECT_EQ(mapped.tensors().at("loss").values[0], 9);
+  EXPECT_EQ(mapped.tensors().size(), 3U);
+  EXPECT_THROW(MappedAnswers(folder.path() / "1"), EnvironmentError);
+  EXPECT_THROW(write_answers(folder.path() / "no" / "0", answers), EnvironmentError);
+}
+
+}  // namespace
+}  // namespace tpc

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/runner/investigation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/configuration/configuration.hpp"
+#include "harness/configuration/shrink.hpp"
+#include "harness/diagnosis/layers.hpp"
+#include "harness/join.hpp"
+#include "harness/judges/judges.hpp"
+
+namespace tpc {
+
+namespace {
+
+// A fault that fails one case tends to fail many: the first few tell it, and the run goes on.
+constexpr int most_shrunk = 3;
+constexpr int most_attempts = 200;
+// A case that took this long ran into its deadline, or is large: some hundred of it are not worth waiting
+// for.
+constexpr double longest_attempt = 5;  // seconds
+
+// Of suspects, which answer as fast as the reference does; what one may take where several are asked at once.
+constexpr std::chrono::milliseconds suspect_deadline{3000};
+constexpr std::chrono::milliseconds suspect_share{1000};
+constexpr std::size_t suspects_at_once = 16;
+constexpr std::chrono::seconds patience{30};
+
+bool failed(const Record& record) {
+  return record.verdict == Outcome::fail || record.verdict == Outcome::error;
+}
+
+class DeadlineOf {
+ public:
+  DeadlineOf(Runner& runner, std::chrono::milliseconds deadline)
+      : runner_(runner), before_(runner.deadline()) {
+    runner_.set_deadline(std::min(before_, deadline));
+  }
+  DeadlineOf(const DeadlineOf&) = delete;
+  DeadlineOf& operator=(const DeadlineOf&) = delete;
+  ~DeadlineOf() { runner_.set_deadline(before_); }
+
+ private:
+  Runner& runner_;
+  std::chrono::milliseconds before_;
+};
+
+}  // namespace
+
+std::string to_text(const Diagnosis& diagnosis) {
+  std::vector<std::string> lines = diagnosis.facts;
+  const std::vector<std::string> verdicts = verdict_on(diagnosis.candidates);
+  lines.insert(lines.end(), verdicts.begin(), verdicts.end());
+  if (verdicts.empty() && diagnosis.suspects > 0)
+    lines.push_back(fmt::format("no known fault matches ({} tried)", diagnosis.suspects));
+  if (!diagnosis.stopped.empty()) lines.push_back(diagnosis.stopped);
+  return "  " + joined(lines, "\n  ");
+}
+
+void Investigation::operator()(const Case& c, Record& record) {
+  if (choice_.most_diagnosed < 0 || diagnosed_ < choice_.most_diagnosed) {
+    ++diagnosed_;
+    record.diagnosis = "diagnosis:\n" + to_text(diagnose(c, record));
+    const std::string layer = first_divergence(c);
+    if (!layer.empty()) record.diagnosis += "\n  " + layer;
+  }
+  if (c.suite == "random" && shrunk_ < most_shrunk) record.smallest = smallest(c, record);
+}
+
+Record Investigation::try_out(const Case& c, Implementation* other) {
+  parts_.kept.clear();
+  parts_.subject.put(other);
+  Record record = parts_.runner.try_out(c);
+  parts_.subject.put(nullptr);
+  return record;
+}
+
+// Where the baseline is known to the judge alone, what the reference answers is right too.
+RightAnswer Investigation::right_answer(const Case& c) {
+  if (c.expectation == Expectation::refusal) return {};
+  if (!is_solved_when_judged(c.request.problem)) return RightAnswer(parts_.oracle.expected(c));
+  const auto reference = make_reference_implementation();
+  RightAnswer right;
+  parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
+    const Response response = reference->run(c.request, ranks);
+    right = RightAnswer(response.tensors, *ranks);
+  });
+  return right;
+}
+
+// Of the answer that was kept last.
+Impression Investigation::look(const Case& c, const RightAnswer& right) {
+  Impression impression;
+  parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
+    const Tensor held = host_tensor(DType::i64, {1}, "tensors held");
+    *held.data<std::int64_t>() = static_cast<std::int64_t>(parts_.kept.size());
+    ranks->all_reduce(held, held, ReduceOp::max);
+    const bool answered = *held.data<std::int64_t>() > 0 && !right.tensors().empty();
+    if (answered) impression = look_at(c, parts_.kept, right, *ranks);
+  });
+  return impression;
+}
+
+Diagnosis Investigation::diagnose(const Case& c, const Record& record) {
+  Diagnosis diagnosis;
+  const KeptAnswer got = parts_.kept;
+  const RightAnswer right = right_answer(c);
+  const Impression impression = look(c, right);
+  diagnosis.facts = impression.lines;
+  diagnosis.tensors_tell = impression.any_wrong;
+  try_suspects(c, record, got, right, diagnosis);
+  parts_.kept.clear();
+  return diagnosis;
+}
+
+// Whether any tensor of the answer is wrong by itself: what rank 0 saw, for all ranks to know.
+bool Investigation::tensors_tell(const Diagnosis& diagnosis) {
+  const auto now = Agreement::Clock::now();
+  const auto told = parts_.runner.agreement().reach(
+      diagnosis.tensors_tell ? "yes" : "no",
+      [](const Agreement::Reports& reports) { return reports[0].value_or("no"); },
+      {now + patience, now + 2 * patience});
+  return told == "yes";
+}
+
+void Investigation::try_suspects(const Case& c, const Record& record, const KeptAnswer& got,
+                                 const RightAnswer& right, Diagnosis& diagnosis) {
+  if (!parts_.suspects || parts_.runner.stop()) return;
+  const bool by_tensors = tensors_tell(diagnosis);
+  for (Suspect& suspect : parts_.suspects(c.request))
+    if (!suspect.hangs || record.verdict == Outcome::error)  // whoever answered did not hang
+      diagnosis.candidates.push_back({std::move(suspect), {}});
+  const std::span<Candidate> all(diagnosis.candidates);
+  double seconds = 0;
+  const std::size_t at_once = by_tensors ? suspects_at_once : 1;
+  for (std::size_t first = 0; first < all.size(); first += at_once) {
+    if (parts_.runner.stop() || seconds > choice_.longest_line_up) {
+      diagnosis.stopped =
+          fmt::format("{} of {} known faults were tried: time is up", diagnosis.suspects, all.size());
+      return;
+    }
+    const std::span<Candidate> some = all.subspan(first, std::min(at_once, all.size() - first));
+    seconds += by_tensors ? compare_tensors(c, got, right, some) : compare_words(c, record, some[0]);
+    diagnosis.suspects += static_cast<int>(some.size());
+  }
+}
+
+// Several at a time: coming to an agreement takes longer than most answers. One that throws spoils it for all
+// of them, so that they are then tried in halves.
+double Investigation::compare_tensors(const Case& c, const KeptAnswer& got, const RightAnswer& right,
+                                      std::span<Candidate> some) {
+  const DeadlineOf deadline(parts_.runner, suspect_deadline + some.size() * suspect_share);
+  const Ruling ruling = parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
+    for (Candidate& candidate : some) {
+      const Response response = candidate.suspect.make()->run(c.request, ranks);
+      candidate.explanation = explanation_of(c, distances_to(got, right, response.tensors, *ranks));
+    }
+  });
+  if (ruling.verdict == Outcome::pass) return ruling.seconds;
+  for (Candidate& candidate : some) candidate.explanation = {};  // on some ranks it may look finished
+  if (some.size() < 2 || parts_.runner.stop()) return ruling.seconds;
+  const std::size_t half = some.size() / 2;
+  return ruling.seconds + compare_tensors(c, got, right, some.first(half)) +
+         compare_tensors(c, got, right, some.subspan(half));
+}
+
+// A failure that no tensor shows (a wrong count, a refusal, a hang) is the same where it reads the same.
+double Investigation::compare_words(const Case& c, const Record& record, Candidate& candidate) {
+  const DeadlineOf deadline(parts_.runner, suspect_deadline);
+  const auto suspect = candidate.suspect.make();
+  const Record tried = try_out(c, suspect.get());
+  candidate.explanation.by_words = tried.verdict == record.verdict && tried.message == record.message;
+  return tried.seconds;
+}
+
+std::string Investigation::first_divergence(const Case& c) {
+  const std::vector<Case> layers = cases_of_layers(c);
+  for (const Case& layer : layers) {
+    if (parts_.runner.stop()) return {};
+    const Record tried = try_out(layer, nullptr);
+    if (!failed(tried)) continue;
+    std::string text = fmt::format("layer by layer, the first that fails is {}: {}",
+                                   name(layer.request.problem.operation), tried.message);
+    text += "\n    run it alone: " + parts_.replay(layer);
+    for (const std::string& line : look(layer, right_answer(layer)).lines) text += "\n    " + line;
+    return text;
+  }
+  if (layers.empty()) return {};
+  return fmt::format("layer by layer, each of {} is right alone: look at what joins them", layers.size());
+}
+
+std::string Investigation::smallest(const Case& c, const Record& record) {
+  const auto configuration = configuration_of(c);
+  if (!configuration) return {};
+  if (record.seconds > longest_attempt) return fmt::format("not shrunk: it took {:.0f} s", record.seconds);
+  ++shrunk_;
+  Record last = record;
+  const auto fails = [&](const Configuration& smaller) {
+    if (parts_.runner.stop()) return false;
+    const Record tried = try_out(case_of(smaller, "shrunk"), nullptr);
+    if (tried.verdict != record.verdict) return false;
+    last = tried;
+    return true;
+  };
+  const Shrunk shrunk = shrink(*configuration, fails, most_attempts);
+  const std::string found = to_text(shrunk.smallest);
+  const std::string how = shrunk.finished ? "the smallest that still fails" : "smaller, and still fails";
+  if (found == to_text(*configuration))
+    return fmt::format("{}: this one, after {} attempts", how, shrunk.attempts);
+  return fmt::format("{}, after {} attempts: {}\n  {}\n  {}", how, shrunk.attempts, found, last.message,
+                     parts_.replay(case_of(shrunk.smallest, "shrunk")));
+}
+
+}  // namespace tpc
