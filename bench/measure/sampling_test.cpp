@@ -16,6 +16,16 @@ using namespace std::chrono_literals;
 
 Plan two_rounds() { return {.rounds = 2, .samples = 8, .seconds = 0.01, .least_sample_s = 1e-6}; }
 
+TEST(Sampling, TwoRoundsAreEnoughWhereTimeIsUp) {
+  on_local_ranks(2, [](const CommunicatorPtr& ranks) {
+    Subject slow;
+    slow.name = "slow";
+    slow.run = [](int) { std::this_thread::sleep_for(2ms); };
+    const Plan plan{.rounds = 5, .samples = 0, .seconds = 1e-3, .least_sample_s = 1e-6};
+    EXPECT_EQ(measure(*ranks, {slow}, plan, plain_loop()).front().rounds.size(), 2U);
+  });
+}
+
 TEST(Sampling, ASampleIsTheSlowestRanks) {
   on_local_ranks(3, [](const CommunicatorPtr& ranks) {
     Subject subject{.name = "late", .run = [&](int) {
