@@ -32,19 +32,22 @@ bool failed(const Record& record) {
   return record.verdict == Outcome::fail || record.verdict == Outcome::error;
 }
 
+// Waits end early, but nobody is given up for lost any sooner: on a busy machine ranks come late.
+constexpr std::chrono::milliseconds suspect_grace{30'000};
+
 class DeadlineOf {
  public:
   DeadlineOf(Runner& runner, std::chrono::milliseconds deadline)
-      : runner_(runner), before_(runner.deadline()) {
-    runner_.set_deadline(std::min(before_, deadline));
+      : runner_(runner), before_(runner.patience()) {
+    runner_.set_patience({std::min(before_.deadline, deadline), suspect_grace});
   }
   DeadlineOf(const DeadlineOf&) = delete;
   DeadlineOf& operator=(const DeadlineOf&) = delete;
-  ~DeadlineOf() { runner_.set_deadline(before_); }
+  ~DeadlineOf() { runner_.set_patience(before_); }
 
  private:
   Runner& runner_;
-  std::chrono::milliseconds before_;
+  Runner::Patience before_;
 };
 
 }  // namespace

@@ -49,8 +49,16 @@ class Runner {
   // Collective over all ranks: what the ranks of a case do together to explain it. Passes where none of them
   // threw, and all came back in time.
   Ruling consult(const Case& c, const std::function<void(const CommunicatorPtr& ranks)>& work);
-  void set_deadline(std::chrono::milliseconds deadline) { options_.deadline = deadline; }
-  std::chrono::milliseconds deadline() const { return options_.deadline; }
+  // The same on all ranks: another deadline than the run's, until it is given back.
+  struct Patience {
+    std::chrono::milliseconds deadline;
+    std::optional<std::chrono::milliseconds> grace;
+  };
+  Patience patience() const { return {options_.deadline, options_.grace}; }
+  void set_patience(const Patience& patience) {
+    options_.deadline = patience.deadline;
+    options_.grace = patience.grace;
+  }
   // A record of a case that is not put to the implementation.
   Record not_run(const Case& c, const std::string& reason) const;
 
