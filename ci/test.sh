@@ -43,14 +43,17 @@ export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 
 # An expectation file is called after the adapter that it is about.
 test_frameworks() {
-  local start file adapter failed=''
+  local start file adapter filter failed=''
   cmake --preset release
   cmake --build --preset release --target tp_conformance tp_child_guard
   for file in results/expectations/*.json; do
     adapter=$(basename "${file%%-*}")
     start=$(ci/setup_frameworks.sh "$adapter")
+    filter='*'
+    # JAX compiles every case anew: seconds each.
+    [[ $adapter != jax ]] || filter='tensor_parallel.*tp2_f64:tensor_parallel.*tp4_f64:loss_parallel.*tp2_f64*'
     echo "== $adapter, held against $file"
-    build/bin/tp_conformance --ranks 4 --gtest_brief --deadline 60 --start-deadline 300 --expectations "$file" \
+    build/bin/tp_conformance --ranks 4 --gtest_brief --gtest_filter="$filter" --deadline 90 --start-deadline 300 --expectations "$file" \
       --implementation "exec:exec $start $root/harness/adapters/$adapter/adapter.py" || failed+=" $adapter"
   done
   [[ -z $failed ]] || { echo "ci/test.sh: against expectations:$failed" >&2; return 1; }
