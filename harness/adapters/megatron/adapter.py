@@ -81,6 +81,8 @@ class Job:
         self.tensors: list[dict[str, Any]] = []
 
     def part(self, x: Tensor, dim: int | None) -> Tensor:
+        if dim is not None and x.shape[dim] % self.ranks:  # as Megatron's own _split_along_first_dim has it
+            raise Refused(f"a dim of {x.shape[dim]} is not divisible by the tensor-parallel size {self.ranks}")
         return (x if dim is None else x.chunk(self.ranks, dim)[self.rank]).clone()
 
     def token_dim(self) -> int | None:
@@ -255,6 +257,8 @@ def answer(request: Request, groups: Groups) -> dict[str, Any]:
         raise Unsupported("collectives and meshes are torch's own")
     if len(request["mesh"]["shape"]) > 1:
         raise Unsupported("meshes of several axes are not asked of Megatron-Core yet")
+    if request["mesh"]["axes"] != ["tp"]:
+        raise Refused(f"the mesh has the axis {request['mesh']['axes'][0]}, and none is called 'tp'")
     return Job(request, groups.enter(request["mesh"]["ranks"])).run()
 
 
