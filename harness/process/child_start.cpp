@@ -100,7 +100,7 @@ class SpawnPlan {
 int spawn(const SpawnPlan& plan, std::vector<std::string> words,
           const std::map<std::string, std::string>& environment) {
   std::vector<std::string> variables;
-  for (const auto& [name, value] : environment) variables.push_back(name + '=' + value);
+  for (const auto& [name, value] : environment) variables.push_back(fmt::format("{}={}", name, value));
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -96,7 +96,7 @@ TEST(LocalCommunicator, SaysWhoDidNotArrive) {
       ADD_FAILURE() << "nobody noticed";
     } catch (const DeadlineExceeded& error) {
       EXPECT_NE(std::string(error.what()).find("not arrived: rank "), std::string::npos) << error.what();
-      EXPECT_NE(std::string(error.what()).find("1"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find('1'), std::string::npos) << error.what();
     }
   });
 }

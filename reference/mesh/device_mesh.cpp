@@ -129,7 +129,8 @@ std::vector<int> DeviceMesh::group_members(int index) const {
   const int size = spec_.shape[static_cast<std::size_t>(index)];
   const int first = rank_ - rank_ / stride % size * stride;
   std::vector<int> members;
-  for (int i = 0; i < size; ++i) members.push_back(members_[static_cast<std::size_t>(first + i * stride)]);
+  for (int i = 0, at = first; i < size; ++i, at += stride)
+    members.push_back(members_[static_cast<std::size_t>(at)]);
   return members;
 }
 

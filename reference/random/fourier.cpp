@@ -62,7 +62,7 @@ std::vector<double> cross_correlation(const std::vector<double>& a, const std::v
 
   std::vector<double> correlation(2 * n - 1);
   for (std::size_t at = 0; at < correlation.size(); ++at)
-    correlation[at] = fb[(at + padded - (n - 1)) % padded].real();
+    correlation[at] = fb[(at + padded - (n - 1)) & (padded - 1)].real();  // a power of two
   return correlation;
 }
 
