@@ -19,11 +19,11 @@ expect_in_three 4 'rank 1 is the straggler' gate --implementation reference+slow
 expect_in_three 4 'exposed communication grew' gate --implementation reference+slow:all_reduce:100
 expect 1 'No rating' gate --implementation reference+wrong:all_reduce
 
-# A baseline of other versions is used, and said to be one.
+# A baseline of other versions is used, and said to be one, whatever comes out.
 baseline=$(compgen -G "$BASELINE/*/*.json")
 sed 's/"mpi": "[^"]*"/"mpi": "another MPI"/' "$baseline" >"${baseline%/*}/other.json"
 rm "$baseline"
-expect_in_three 0 'of other library versions' gate
+expect '0|4' 'of other library versions' gate
 grep -q 'changed: MPI: another MPI -> ' "$work/out" || complain 'what changed is not said'
 
 # No rating without conformance: tp_bench is not even started.
