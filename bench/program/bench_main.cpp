@@ -73,7 +73,7 @@ std::string command_line(int argc, char** argv) {
 }
 
 BenchWorld mpi_world() {
-  constexpr std::chrono::milliseconds nap{10};
+  static constexpr std::chrono::milliseconds nap{10};
   BenchWorld world;
   world.ranks = make_blocking_mpi_world("world");
   world.overlapping = make_blocking_mpi_world("overlapping", OverAt::wait);
