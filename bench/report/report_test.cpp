@@ -104,7 +104,8 @@ TEST(Outputs, TheReportStandsAlone) {
 
 TEST(Outputs, WithoutGnuplotThereAreNoChartsAndNothingElseIsMissing) {
   const std::string folder = folder_for("no_gnuplot");
-  const std::string path = std::getenv("PATH");
+  const char* const given = std::getenv("PATH");
+  const std::string path = given == nullptr ? "" : given;
   ::setenv("PATH", "/nonexistent", 1);
   Outputs(folder).write_all(some_results());
   ::setenv("PATH", path.c_str(), 1);

@@ -22,12 +22,11 @@ struct ProductShape {
   bool b_transposed = false;
   bool b_shared = false;  // by the batch
   DType dtype = DType::f32;
+
+  auto key() const { return std::tuple(m, n, k, batch, a_transposed, b_transposed, b_shared, dtype); }
   bool operator==(const ProductShape&) const = default;
   friend bool operator<(const ProductShape& a, const ProductShape& b) { return a.key() < b.key(); }
   double flops() const { return 2.0 * static_cast<double>(batch * m) * static_cast<double>(n * k); }
-
- private:
-  auto key() const { return std::tuple(m, n, k, batch, a_transposed, b_transposed, b_shared, dtype); }
 };
 std::string to_string(const ProductShape& shape);  // "12x256x64x256 nt"
 

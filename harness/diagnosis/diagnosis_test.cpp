@@ -111,8 +111,8 @@ TEST(Layers, OfAModelKeepItsGeometry) {
                 "op=rms_norm,tp=2,sp=kept,seq=4,hidden=6",
                 "op=attention,tp=2,sp=kept,seq=4,hidden=6,heads=4,kv_heads=2,head_dim=4,position=rotary",
                 "op=mlp,tp=2,sp=kept,seq=4,hidden=6,ffn=8,mlp=swiglu",
-                "op=transformer_layer,tp=2,sp=kept,seq=4,hidden=6,heads=4,kv_heads=2,head_dim=4,ffn=8,"
-                "norm=rms_norm,mlp=swiglu,position=rotary",
+                ("op=transformer_layer,tp=2,sp=kept,seq=4,hidden=6,heads=4,kv_heads=2,head_dim=4,ffn=8,"
+                 "norm=rms_norm,mlp=swiglu,position=rotary"),
                 "op=vocab_cross_entropy,tp=2,seq=4,vocab=11,padded_vocab=12,smoothing=0.1,ignored=0.25"}));
   EXPECT_TRUE(cases_of_layers(case_of(configuration_of("op=mlp"), "one")).empty());
 }
