@@ -8,7 +8,7 @@ set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 program=${PROGRAM:-$root/build/bin/tp_conformance}
 seeds=${1:-200}
-shift || true
+(($# == 0)) || shift
 [[ $seeds =~ ^[1-9][0-9]*$ ]] || { sed -n 's/^# \?//; 2,5p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 [[ -x $program ]] || { echo "ci/false_alarms.sh: there is no program $program; build it first" >&2 && exit 3; }
 # shellcheck source=ci/environment.sh

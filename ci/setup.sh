@@ -11,6 +11,7 @@ cmake       cmake
 ninja       ninja-build
 mpirun      openmpi-bin
 mpicc       openmpi-bin
+python3     python3
 '
 headers='
 mpi.h              libopenmpi-dev
