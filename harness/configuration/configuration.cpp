@@ -80,6 +80,21 @@ std::string dropout_defect(const Configuration& c) {
 
 }  // namespace
 
+const std::vector<Operation>& configurable_operations() {
+  static const std::vector<Operation> operations = {Operation::column_linear,
+                                                    Operation::row_linear,
+                                                    Operation::mlp,
+                                                    Operation::attention,
+                                                    Operation::layer_norm,
+                                                    Operation::rms_norm,
+                                                    Operation::vocab_embedding,
+                                                    Operation::vocab_cross_entropy,
+                                                    Operation::transformer_layer,
+                                                    Operation::model,
+                                                    Operation::train};
+  return operations;
+}
+
 Configuration::Configuration() {
   ModelConfig& model = problem.model;
   model.hidden = model.heads = model.kv_heads = model.head_dim = model.ffn = 1;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/case.hpp"
 
@@ -22,6 +23,9 @@ struct Configuration {
   double ignored = 0;  // share of the targets that do not count
   bool operator==(const Configuration&) const = default;
 };
+
+// Operations whose sizes are free: all but dropout and init, whose statistics need large ones.
+const std::vector<Operation>& configurable_operations();
 
 // The canonical line: options that differ from the simplest, in a fixed order.
 std::string to_text(const Configuration& configuration);

@@ -87,17 +87,8 @@ Field flag(const char* key, At at, Matters matters) {
 }
 
 Field operation_field() {
-  const std::vector<std::string> names = {"column_linear",
-                                          "row_linear",
-                                          "mlp",
-                                          "attention",
-                                          "layer_norm",
-                                          "rms_norm",
-                                          "vocab_embedding",
-                                          "vocab_cross_entropy",
-                                          "transformer_layer",
-                                          "model",
-                                          "train"};
+  std::vector<std::string> names;
+  for (const Operation operation : configurable_operations()) names.emplace_back(name(operation));
   return {"op",
           Field::Kind::choice,
           either(names),

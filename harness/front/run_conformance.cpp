@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <thread>
 
 #include "harness/baselines/baseline_store_file.hpp"
-#include "harness/diagnosis/confusion.hpp"
 #include "harness/faults/fault_list.hpp"
-#include "harness/faults/kill_matrix_report.hpp"
 #include "harness/front/conformance.hpp"
 #include "harness/front/coverage.hpp"
 #include "harness/front/dry_run.hpp"
 #include "harness/front/explain.hpp"
 #include "harness/front/gtest_front.hpp"
 #include "harness/front/machine.hpp"
+#include "harness/front/run_faults.hpp"
+#include "harness/front/run_frame.hpp"
 #include "harness/join.hpp"
 #include "harness/records/dump.hpp"
 #include "harness/records/expectations.hpp"
@@ -30,18 +27,11 @@ namespace tpc {
 
 namespace {
 
-constexpr std::chrono::seconds patience_at_start{60};
-constexpr std::chrono::seconds patience_at_end{60};
 constexpr std::chrono::seconds patience_with_rank_0{10};
 
 // GoogleTest takes 1 to 99999.
 int seed_by_the_clock() {
   return static_cast<int>(std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 99'999) + 1;
-}
-
-void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
 }
 
 void check_ranks(const Options& options, const World& world) {
@@ -83,8 +73,8 @@ class Conformance {
     make_suites();
     if (show()) return 0;
     together(agreement_, [&] { check_ranks(options_, world_); });
-    if (options_.diagnose_faults) return run_confusion(arguments);
-    return options_.faults ? run_matrix(arguments) : run_cases(arguments);
+    if (options_.diagnose_faults) return run_confusion(frame(arguments));
+    return options_.faults ? run_matrix(frame(arguments)) : run_cases(arguments);
   }
 
  private:
@@ -145,16 +135,8 @@ class Conformance {
     return true;
   }
 
-  Provenance provenance(const Arguments& arguments) const {
-    Provenance p = local_provenance();
-    p.mpi = world_.mpi_library;
-    p.ranks = world_.ranks->size();
-    p.implementation = options_.implementation;
-    p.seed = options_.suites.seed;
-    std::vector<std::string> words = {"tp_conformance"};
-    for (const std::string& argument : arguments) words.push_back(shell_word(argument));
-    p.command = joined(words, " ");
-    return p;
+  RunFrame frame(const Arguments& arguments) {
+    return {world_, program_, options_, suites_, agreement_, provenance_of(world_, options_, arguments)};
   }
 
   // Collective. The folder is rank 0's, and goes with it.
@@ -183,15 +165,12 @@ class Conformance {
       if (!options_.expectations.empty()) expectations_ = read_expectations(options_.expectations);
       if (rank_ == 0 && !options_.junit.empty()) check_final_file(options_.junit);
       if (rank_ == 0 && !options_.dump.empty()) make_dump_folder(options_.dump);
-      log = std::make_unique<RunLog>(provenance(arguments), options_.records, rank_ == 0);
+      log = std::make_unique<RunLog>(frame(arguments).provenance, options_.records, rank_ == 0);
     });
-    world_.ranks->set_deadline(std::chrono::steady_clock::now() + patience_at_start);
-    const std::vector<int> processes = processes_of(*world_.ranks);
-    Watchdog watchdog({.overdue = [&] { end_overdue(*log, rank_); },
-                       .signal = [&](int) { end_by_signal(*log, processes, rank_); }});
+    Watch watch(*world_.ranks, *log);
     const auto oracle = program_.oracle(world_.ranks->renew("baseline"), suites_);
     KeptAnswer kept;
-    RunnerOptions choices = runner_options(watchdog);
+    RunnerOptions choices = runner_options(options_, watch.dog());
     choices.examine = [&kept](const Case&, const KeptAnswer& got, const ExpectedTensors&, int) {
       kept = got;
     };
@@ -215,98 +194,6 @@ class Conformance {
     return finish(runner, *log);
   }
 
-  // The kill matrix: cases as in a run, the reference with one fault after the other.
-  int run_matrix(const Arguments& arguments) {
-    const MatrixChoice choice{options_.fault_filter, options_.all};
-    RecordFile records;
-    std::unique_ptr<RunLog> log;  // for last words
-    together(agreement_, [&] {
-      chosen_rows(choice);
-      if (rank_ == 0 && !options_.table.empty()) check_final_file(options_.table);
-      log = std::make_unique<RunLog>(provenance(arguments), "", false);
-      if (rank_ == 0) records = RecordFile(options_.records.empty() ? "faults.jsonl" : options_.records);
-    });
-    world_.ranks->set_deadline(std::chrono::steady_clock::now() + patience_at_start);
-    const std::vector<int> processes = processes_of(*world_.ranks);
-    Watchdog watchdog({.overdue = [&] { end_overdue(*log, rank_); },
-                       .signal = [&](int) { end_by_signal(*log, processes, rank_); }});
-    OrdinaryCheck ordinary(options_.suites.seed);
-    PlantedReference implementation;
-    const auto oracle =
-        with_ordinary_check(program_.oracle(world_.ranks->renew("baseline"), suites_), ordinary);
-    RunnerOptions choices = runner_options(watchdog);
-    choices.dump = nullptr;
-    Runner runner(world_.ranks, implementation, *oracle, choices);
-    KillMatrix matrix({suites_, runner, implementation, ordinary, world_.ranks->size()}, choice);
-    MatrixOutput output(log->provenance(), std::move(records), options_.table);
-    const std::vector<FaultResult> results = matrix.run([&](const FaultResult& result) {
-      if (rank_ == 0) print(output.add(result));
-    });
-    const int code = runner.stop() ? runner.stop()->code : exit_code_of(results);
-    if (rank_ == 0) print(output.finish(results, code));
-    if (runner.stop()) say_on_rank_0(runner.stop()->reason + '\n');
-    return agreed_code(runner, code);
-  }
-
-  // The diagnosis, of the reference with one fault after the other.
-  int run_confusion(const Arguments& arguments) {
-    std::unique_ptr<RunLog> log;  // for last words
-    together(agreement_, [&] {
-      chosen_rows({options_.fault_filter, false});
-      if (rank_ == 0 && !options_.table.empty()) check_final_file(options_.table);
-      log = std::make_unique<RunLog>(provenance(arguments), "", false);
-    });
-    world_.ranks->set_deadline(std::chrono::steady_clock::now() + patience_at_start);
-    const std::vector<int> processes = processes_of(*world_.ranks);
-    Watchdog watchdog({.overdue = [&] { end_overdue(*log, rank_); },
-                       .signal = [&](int) { end_by_signal(*log, processes, rank_); }});
-    OrdinaryCheck ordinary(options_.suites.seed);
-    const auto oracle =
-        with_ordinary_check(program_.oracle(world_.ranks->renew("baseline"), suites_), ordinary);
-    auto judged = std::make_unique<PlantedReference>();
-    PlantedReference& planted = *judged;
-    Substitute subject(std::move(judged));
-    KeptAnswer kept;
-    RunnerOptions choices = runner_options(watchdog);
-    choices.dump = nullptr;
-    choices.examine = [&kept](const Case&, const KeptAnswer& got, const ExpectedTensors&, int) {
-      kept = got;
-    };
-    Runner runner(world_.ranks, subject, *oracle, choices);
-    Investigation investigation({runner, *oracle, subject, kept, program_.suspects,
-                                 [this](const Case& c) { return replay_command(options_, c); }},
-                                {.longest_line_up = 600});
-    Confusion confusion({suites_, runner, planted, investigation, world_.ranks->size()},
-                        {options_.fault_filter, ConfusionChoice{}.pairs, options_.suites.seed});
-    const auto rows = confusion.run([&](const ConfusionRow& row) { say_on_rank_0(line_of(row) + '\n'); });
-    int code = runner.stop() ? runner.stop()->code : 0;
-    if (rank_ == 0) {  // the others know nothing of what was named
-      print(confusion_summary(rows) + '\n');
-      if (code == 0) code = exit_code_of(rows);
-      if (!options_.table.empty())
-        write_final_file(options_.table, confusion_markdown(log->provenance(), rows));
-    }
-    return agreed_code(runner, code);
-  }
-
-  RunnerOptions runner_options(Watchdog& watchdog) const {
-    RunnerOptions options;
-    options.deadline = deadline_of(options_);
-    options.seed = options_.suites.seed;
-    options.replay = [this](const Case& c) { return replay_command(options_, c); };
-    options.watchdog = &watchdog;
-    if (!options_.dump.empty())
-      options.dump = [this](const Case& c, const std::vector<LocalTensor>& got,
-                            const ExpectedTensors& expected, int rank) {
-        try {
-          dump(options_.dump, {c, got, expected, rank});
-        } catch (const EnvironmentError& error) {
-          say(fmt::format("tp_conformance: {}\n", error.what()));
-        }
-      };
-    return options;
-  }
-
   // Summary, JUnit, report, and the code that all ranks end with.
   int finish(Runner& runner, RunLog& log) {
     const bool at_once = runner.stop() && runner.stop()->at_once;
@@ -319,15 +206,6 @@ class Conformance {
     }
     if (at_once) end_at_once(code);
     return agreed_code(runner, code);
-  }
-
-  static int agreed_code(Runner& runner, int code) {
-    const auto now = Agreement::Clock::now();
-    const auto agreed =
-        runner.agreement().reach("", [code](const Agreement::Reports&) { return std::to_string(code); },
-                                 {now + patience_at_end, now + 2 * patience_at_end});
-    if (!agreed) end_at_once(code);
-    return std::stoi(*agreed);
   }
 
   // A run that came to its end is held against what is expected of it: then 0 and 1 mean just that.

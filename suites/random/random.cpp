@@ -134,21 +134,9 @@ void throw_training(Dice& dice, TrainProblem& train) {
   train.norm = dice.one_of<double>({1, 2, 3, std::numeric_limits<double>::infinity()});
 }
 
-constexpr Operation operations[] = {Operation::column_linear,
-                                    Operation::row_linear,
-                                    Operation::mlp,
-                                    Operation::attention,
-                                    Operation::layer_norm,
-                                    Operation::rms_norm,
-                                    Operation::vocab_embedding,
-                                    Operation::vocab_cross_entropy,
-                                    Operation::transformer_layer,
-                                    Operation::model,
-                                    Operation::train};
-
 Configuration throw_configuration(Dice& dice, int most_ranks, const std::vector<Tier>& tiers) {
   Configuration c;
-  c.problem.operation = dice.one_of(std::vector<Operation>(std::begin(operations), std::end(operations)));
+  c.problem.operation = dice.one_of(configurable_operations());
   c.tp = dice.one_of(degrees_up_to(most_ranks));
   c.tier = dice.one_of(tiers);
   c.problem.dtype = c.tier == Tier::exact ? dice.one_of<DType>({DType::f64, DType::f32, DType::bf16})
