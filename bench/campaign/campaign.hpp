@@ -18,7 +18,7 @@ struct BenchWorld {
   Loop loop;
   // Collective: until all ranks are here, without taking a core from those who are not.
   std::function<void()> rest;
-  using Bare = std::function<std::vector<double>(const BareLoop&)>;
+  using Bare = std::function<double(const BareLoop&)>;
   // Collective over the world: a bare loop on the first so many ranks. Empty where there is none.
   std::function<Bare(int ranks)> bare;
 };

@@ -2,6 +2,8 @@
 #include "bench/measure/collectives.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <limits>
 #include <memory>
 
@@ -12,12 +14,39 @@ namespace tpc::bench {
 
 namespace {
 
+// Values that repeat: filled in and compared at the speed of memory, so that time is left for samples.
+constexpr std::int64_t period = 17;
+using Pattern = std::array<double, period>;
+
 // Whole numbers of at most 8: sums over up to 32 ranks are exact even in bf16.
-double value_at(int rank, int slot, std::int64_t element) {
-  return static_cast<double>((element * 7 + rank * 5 + slot * 3) % 17 - 8);
+Pattern pattern_of(int rank, int slot) {
+  Pattern pattern{};
+  for (std::int64_t i = 0; i < period; ++i)
+    pattern[static_cast<std::size_t>(i)] = static_cast<double>((i * 7 + rank * 5 + slot * 3) % period - 8);
+  return pattern;
 }
 
-void fill_with(const Tensor& tensor, const std::function<double(std::int64_t)>& at) {
+Pattern sum_of(int ranks, int slot) {
+  Pattern sum{};
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Pattern term = pattern_of(rank, slot);
+    std::transform(sum.begin(), sum.end(), term.begin(), sum.begin(), std::plus<>());
+  }
+  return sum;
+}
+
+// Walks from element `first` of what the pattern continues to.
+template <class Visit>
+void along(const Pattern& pattern, std::int64_t first, std::int64_t count, const Visit& visit) {
+  auto phase = static_cast<std::size_t>(first % period);
+  for (std::int64_t i = 0; i < count; ++i) {
+    visit(i, pattern[phase]);
+    phase = phase + 1 == period ? 0 : phase + 1;
+  }
+}
+
+template <class At>
+void fill_with(const Tensor& tensor, const At& at) {
   visit_float(tensor.dtype(), [&](auto zero) {
     using T = decltype(zero);
     T* data = tensor.data<T>();
@@ -25,14 +54,24 @@ void fill_with(const Tensor& tensor, const std::function<double(std::int64_t)>& 
   });
 }
 
-std::string first_difference(const Tensor& tensor, const std::function<double(std::int64_t)>& at) {
+void fill_with(const Tensor& tensor, const Pattern& pattern) {
+  visit_float(tensor.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    T* data = tensor.data<T>();
+    along(pattern, 0, tensor.count(),
+          [&](std::int64_t i, double value) { data[i] = static_cast<T>(static_cast<float>(value)); });
+  });
+}
+
+std::string first_difference(const Tensor& tensor, const Pattern& pattern, std::int64_t first) {
   std::string complaint;
   visit_float(tensor.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T* data = tensor.data<T>();
-    for (std::int64_t i = 0; i < tensor.count() && complaint.empty(); ++i)
-      if (static_cast<double>(data[i]) != at(i))
-        complaint = fmt::format("element {} is {}, not {}", i, static_cast<double>(data[i]), at(i));
+    along(pattern, first, tensor.count(), [&](std::int64_t i, double value) {
+      if (static_cast<double>(data[i]) != value && complaint.empty())
+        complaint = fmt::format("element {} is {}, not {}", i, static_cast<double>(data[i]), value);
+    });
   });
   return complaint;
 }
@@ -50,7 +89,7 @@ class Buffers {
     for (int slot = 0; slot < slots_beyond_caches(bytes); ++slot) {
       in_.push_back(host_tensor(dtype, {in}, "in"));
       out_.push_back(host_tensor(dtype, {out}, "out"));
-      fill_with(in_.back(), [&](std::int64_t i) { return value_at(ranks_.rank(), slot, i); });
+      fill_with(in_.back(), pattern_of(ranks_.rank(), slot));
     }
   }
 
@@ -69,20 +108,21 @@ class Buffers {
   }
 
   std::string check(int slot) const {
+    const Tensor& out = out_[at(slot)];
+    if (kind_ == CollectiveKind::all_gather) return gathered_difference(out, slot);
     const std::int64_t first = kind_ == CollectiveKind::reduce_scatter ? ranks_.rank() * shard_ : 0;
-    const auto sum = [&](std::int64_t i) {
-      double total = 0;
-      for (int r = 0; r < ranks_.size(); ++r) total += value_at(r, slot, first + i);
-      return total;
-    };
-    const auto gathered = [&](std::int64_t i) {
-      return value_at(static_cast<int>(i / shard_), slot, i % shard_);
-    };
-    return kind_ == CollectiveKind::all_gather ? first_difference(out_[at(slot)], gathered)
-                                               : first_difference(out_[at(slot)], sum);
+    return first_difference(out, sum_of(ranks_.size(), slot), first);
   }
 
  private:
+  std::string gathered_difference(const Tensor& out, int slot) const {
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      const std::string complaint =
+          first_difference(out.rows(rank * shard_, shard_), pattern_of(rank, slot), 0);
+      if (!complaint.empty()) return fmt::format("of rank {}: {}", rank, complaint);
+    }
+    return "";
+  }
   static std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
 
   Communicator& ranks_;

@@ -42,6 +42,7 @@ class Timing {
     constexpr int most_calls = 10'000;
     series_.calls = std::clamp(static_cast<int>(std::ceil(plan_.least_sample_s / one)), 1,
                                subject_.before ? 1 : most_calls);
+    if (subject_.rival) series_.calls += (subject_.slots - series_.calls % subject_.slots) % subject_.slots;
     const double sample = one * series_.calls;
     constexpr int fewest = 3;
     constexpr int most = 60;
@@ -52,15 +53,9 @@ class Timing {
 
   void round(const Loop& loop) {
     series_.rounds.push_back(samples_);
-    if (subject_.own_loop) {
-      for (const double s : subject_.own_loop(samples_, series_.calls)) series_.slowest.push_back(s);
-      return;
-    }
-    for (int slot = 0; slot < subject_.slots; ++slot)
-      if (subject_.prepare) subject_.prepare(slot);
-    // Every slot runs at least once, so that each is there to be checked.
-    for (int slot = 0; slot < subject_.slots; ++slot) call(slot);
+    fill_slots();
     loop(subject_.name, samples_, [this] { return sample(); });
+    if (subject_.rival) fill_slots();  // the last results may have been the rival's
     for (int slot = 0; subject_.check && slot < subject_.slots; ++slot) {
       const std::string complaint =
           subject_.check(slot);  // every rank checks every slot: it may take all of them
@@ -77,9 +72,15 @@ class Timing {
   }
 
  private:
+  // Every slot runs at least once, so that each is there to be checked.
+  void fill_slots() {
+    for (int slot = 0; slot < subject_.slots; ++slot)
+      if (subject_.prepare) subject_.prepare(slot);
+    for (int slot = 0; slot < subject_.slots; ++slot) call(slot);
+  }
+
   // Seconds per call, of the slowest rank.
   double trial() {
-    if (subject_.own_loop) return median(subject_.own_loop(3, 1));
     double own = 0;
     largest(ranks_, 0);
     for (int slot = 0; slot < subject_.slots; ++slot) own += call(slot);
@@ -93,7 +94,22 @@ class Timing {
     return seconds_since(start);
   }
 
+  // The rival goes first every other time.
   double sample() {
+    if (!subject_.rival) return own_sample();
+    const bool first = series_.slowest.size() % 2 == 0;
+    if (first) rival_sample();
+    const double seconds = own_sample();
+    if (!first) rival_sample();
+    return seconds;
+  }
+
+  void rival_sample() {
+    largest(ranks_, 0);
+    series_.rival.push_back(subject_.rival(series_.calls));
+  }
+
+  double own_sample() {
     if (subject_.before) subject_.before(turn_);
     largest(ranks_, 0);
     const auto start = std::chrono::steady_clock::now();

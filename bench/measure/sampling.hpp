@@ -19,15 +19,17 @@ struct Subject {
   std::function<void(int slot)> before = {};   // ahead of every call; then a sample is one call
   std::function<void(int slot)> run = {};
   std::function<std::string(int slot)> check = {};  // what is wrong with the output, or nothing
-  // Instead of run: a loop of its own, which returns the slowest rank's mean time of so many calls, per
-  // sample.
-  std::function<std::vector<double>(int samples, int calls)> own_loop = {};
+  // What it is compared with, on the same buffers in a loop of its own, from slot 0 on: returns the slowest
+  // rank's mean time of so many calls. The samples of the two take turns, each a whole number of times
+  // through all slots.
+  std::function<double(int calls)> rival = {};
 };
 
 // Seconds per call.
 struct Series {
   std::vector<std::vector<double>> by_rank;  // [rank][sample]
   std::vector<double> slowest;               // the largest over the ranks, per sample
+  std::vector<double> rival;                 // the rival's sample beside each of these
   std::vector<int> rounds;                   // samples of each round
   int calls = 1;                             // of which a sample is the mean
   std::string wrong;                         // the first complaint of any check on any rank

@@ -80,6 +80,39 @@ TEST(Sampling, SlotsTakeTurnsAndEachIsPreparedAndChecked) {
   EXPECT_LE(*std::max_element(ran.begin(), ran.end()) - *std::min_element(ran.begin(), ran.end()), 1);
 }
 
+TEST(Sampling, ARivalTakesTurnsAndGoesAsOftenThroughAllSlots) {
+  const auto self = make_single_communicator();
+  std::string order;
+  int rivals_calls = 0;
+  Subject subject{.name = "ours", .slots = 3, .run = [&](int) { order += 'o'; }};
+  subject.rival = [&](int calls) {
+    order += 'r';
+    rivals_calls = calls;
+    return 0.5;
+  };
+  const Plan plan{.rounds = 1, .samples = 4, .least_sample_s = 1e-12};
+  const Series series = measure(*self, {subject}, plan, plain_loop()).front();
+  EXPECT_EQ(series.calls, 3);
+  EXPECT_EQ(rivals_calls, 3);
+  EXPECT_EQ(series.rival, std::vector<double>(4, 0.5));
+  EXPECT_EQ(series.slowest.size(), 4U);
+  EXPECT_NE(order.find("roooooorrooooooro"), std::string::npos) << order;
+}
+
+TEST(Sampling, ARivalOnTheSameBuffersHidesNoWrongResult) {
+  const auto self = make_single_communicator();
+  int out = 0;
+  Subject subject{.name = "wrong",
+                  .prepare = [&](int) { out = 0; },
+                  .run = [&](int) { out = 1; },
+                  .check = [&](int) { return out == 2 ? std::string() : fmt::format("{}, not 2", out); }};
+  subject.rival = [&](int) {
+    out = 2;
+    return 0.5;
+  };
+  EXPECT_EQ(measure(*self, {subject}, two_rounds(), plain_loop()).front().wrong, "rank 0: 1, not 2");
+}
+
 TEST(Sampling, AWrongResultOnAnyRankIsKnownOnAll) {
   on_local_ranks(2, [](const CommunicatorPtr& ranks) {
     Subject subject{.name = "wrong",

@@ -27,18 +27,6 @@ std::vector<RankDevice> devices_of(Communicator& ranks) {
   return devices;
 }
 
-// A collective beside the bare loop that was interleaved with it.
-void compare_with_bare(Results& results) {
-  for (std::size_t i = 0; i + 1 < results.rows.size(); ++i) {
-    const Row& bare = results.rows[i + 1];
-    Row& row = results.rows[i];
-    if (row.kind != "collective" || bare.kind != "bare_collective") continue;
-    row.figures["bare_median_s"] = bare.seconds.median;
-    row.figures["beyond_bare_s"] = row.seconds.median - bare.seconds.median;
-    row.figures["beyond_bare_share"] = row.seconds.median / bare.seconds.median - 1;
-  }
-}
-
 int agreed(Communicator& ranks, int code) { return static_cast<int>(largest(ranks, code)); }
 
 Limits limits_of(const BenchOptions& options) {
@@ -96,7 +84,6 @@ class Run {
       if (journal) outputs_.write_journal(results);
     });
     if (!speaks_) return results;
-    compare_with_bare(results);
     conclude(setting_, results);
     refuse_impossible(results, limits_of(options_));
     results.run.ended = utc_now();

@@ -21,7 +21,7 @@ BareMpi::~BareMpi() {
   if (state_->comm != MPI_COMM_NULL) MPI_Comm_free(&state_->comm);
 }
 
-std::vector<double> BareMpi::seconds(const BareLoop& loop) const {
+double BareMpi::seconds(const BareLoop& loop) const {
   const MPI_Comm comm = state_->comm;
   const std::size_t slots = loop.in.size();
   const MPI_Datatype type = mpi_type(loop.in.front().dtype());
@@ -39,18 +39,12 @@ std::vector<double> BareMpi::seconds(const BareLoop& loop) const {
     if (loop.kind == CollectiveKind::reduce_scatter)
       MPI_Reduce_scatter_block(from, to, out_count, type, sum, comm);
   };
-  for (std::size_t warm_up = 0; warm_up < slots; ++warm_up) call();
-  std::vector<double> seconds;
-  for (int sample = 0; sample < loop.samples; ++sample) {
-    MPI_Barrier(comm);
-    const double start = MPI_Wtime();
-    for (int i = 0; i < loop.calls; ++i) call();
-    const double own = (MPI_Wtime() - start) / loop.calls;
-    double slowest = 0;
-    MPI_Allreduce(&own, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
-    seconds.push_back(slowest);
-  }
-  return seconds;
+  const double start = MPI_Wtime();
+  for (int i = 0; i < loop.calls; ++i) call();
+  const double own = (MPI_Wtime() - start) / loop.calls;
+  double slowest = 0;
+  MPI_Allreduce(&own, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return slowest;
 }
 
 }  // namespace tpc

@@ -24,13 +24,12 @@ CommunicatorPtr make_blocking_mpi_world(const std::string& name, OverAt over = O
 // who are still measuring.
 void rest_until_all_arrive(std::chrono::milliseconds nap);
 
-// The same collective by bare MPI calls in a bare loop, to compare with: for each sample the largest over
-// `ranks`, the first so many of the world, of the mean time of `calls` calls. Those ranks call it together.
+// The same collective by bare MPI calls in a bare loop, to compare with: the largest over `ranks`, the first
+// so many of the world, of the mean time in seconds of `calls` calls. Those ranks call it together.
 struct BareLoop {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::vector<Tensor> in;  // sets of buffers that the calls take in turn
   std::vector<Tensor> out;
-  int samples = 1;
   int calls = 1;
 };
 class BareMpi {
@@ -39,7 +38,7 @@ class BareMpi {
   ~BareMpi();
   BareMpi(const BareMpi&) = delete;
   BareMpi& operator=(const BareMpi&) = delete;
-  std::vector<double> seconds(const BareLoop& loop) const;
+  double seconds(const BareLoop& loop) const;
 
  private:
   struct State;
