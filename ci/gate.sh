@@ -2,7 +2,9 @@
 # The gate for a change of MPI, BLAS, driver, NCCL or framework: proves with tp_conformance, then measures with tp_bench
 # and compares with a baseline of the same hardware.
 # usage: [RANKS=8] [BASELINE=baselines] [OUT=gate] ci/gate.sh [options of tp_bench]
-#   --update-baseline   makes this run the baseline, once it was proved correct
+#   --update-baseline             makes this run the baseline, once it was proved correct
+#   --implementation exec:COMMAND proves COMMAND instead of the reference, and times it where tp_bench can
+#   --expectations FILE           of it: what it must pass, and which failures are explained (results/expectations/)
 # RANKS are those of the proof, BASELINE a folder (or one file), OUT where reports go, CONFORMANCE further options of
 # tp_conformance and BENCH of tp_bench. PROGRAMS=FOLDER takes programs that are built already; without it packages are
 # installed and they are built.
@@ -17,6 +19,23 @@ out=${OUT:-gate}
 programs=${PROGRAMS:-}
 read -ra conformance <<<"${CONFORMANCE:-}"
 read -ra bench <<<"${BENCH:-}"
+
+# An outside implementation is proved too; what is expected of it is no matter of tp_bench's.
+options=()
+outside=''
+while (($# > 0)); do
+  case $1 in
+    --implementation | --expectations) # as --option=value from here on
+      (($# > 1)) || { echo "ci/gate.sh: $1 needs a value" >&2; exit 2; }
+      set -- "$1=$2" "${@:3}"
+      continue
+      ;;
+    --implementation=exec:*) outside=$1 conformance+=("$1") ;;
+    --expectations=*) conformance+=("$1") ;;
+    *) options+=("$1") ;;
+  esac
+  shift
+done
 
 finish() { # code, what is to be said
   echo "GATE $([[ $1 == 0 ]] && echo PASS || echo FAIL): $2"
@@ -45,7 +64,14 @@ code=0
   "${conformance[@]}" || code=$?
 ((code == 0)) || finish "$code" "tp_conformance ended with $code; no rating"
 
-"$programs/tp_bench" --compare "$baseline" --out "$out/bench" --metrics "${bench[@]}" "$@" || code=$?
+if [[ -n $outside ]]; then
+  if "$programs/tp_bench" --help | grep 'exec:' >/dev/null; then
+    options+=("$outside")
+  else
+    echo 'ci/gate.sh: tp_bench does not time exec: implementations; it rates the reference' >&2
+  fi
+fi
+"$programs/tp_bench" --compare "$baseline" --out "$out/bench" --metrics "${bench[@]}" "${options[@]}" || code=$?
 case $code in
   0) finish 0 "correct, and no slower than $baseline" ;;
   1) finish 1 'tp_bench computed something wrong; no rating' ;;

@@ -36,4 +36,30 @@ for code in 1 5; do
   ! grep -q benchmarked "$work/out" || complain 'it was rated all the same'
 done
 
+# An outside implementation and what is expected of it go to tp_conformance; tp_bench is given what it understands.
+own=$work/outside example=$PROGRAMS/tp_example_adapter
+mkdir "$own"
+ln -s "$PROGRAMS"/tp_conformance "$own"
+expectations() { # must-pass pattern
+  printf '{"implementation": "example", "must_pass": ["%s"], "waivers": []}\n' "$1" >"$work/expectations.json"
+}
+# shellcheck disable=SC2016,SC2317 # expanded by the stand-in; called by expect
+outside() { # what --help of tp_bench says
+  printf '#!/bin/sh\n[ "$1" != --help ] || { echo "%s"; exit; }\necho "benchmarked: $*"\n' "$1" >"$own/tp_bench"
+  chmod +x "$own/tp_bench"
+  CONFORMANCE='--gtest_filter=tensor_parallel.mlp_gelu/tp2_f64:tensor_parallel.row_linear/tp2_f64' PROGRAMS=$own \
+    gate --expectations "$work/expectations.json" --implementation="exec:$example"
+}
+expectations 'tensor_parallel.mlp_gelu/tp2_f64'
+expect 0 'GATE PASS' outside 'reference'
+grep -q 'expectations of example .*: 0 failures explained, 0 violations' "$work/out" || complain 'it was not held against them'
+grep -q 'benchmarked: .*--tp 2' "$work/out" || complain 'it was not rated'
+! grep -q 'benchmarked: .*ex\(ec\|pectations\)' "$work/out" || complain 'tp_bench was given what it does not know'
+expect 0 'benchmarked: ' outside 'reference, or exec:COMMAND'
+grep -q 'benchmarked: .*--implementation=exec:' "$work/out" || complain 'tp_bench was not given what it can time'
+expectations 'tensor_parallel.row_linear/tp2_f64'
+expect 1 'must pass, and is unsupported' outside 'reference'
+grep -q 'no rating' "$work/out" || complain 'it was rated all the same'
+expect 2 'needs a value' gate --expectations
+
 conclude 'the gate stops what it should'
