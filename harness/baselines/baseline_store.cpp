@@ -36,7 +36,6 @@ std::vector<Wanted> problems_of(std::span<const Case* const> cases) {
   std::vector<Wanted> problems;
   std::map<std::string, std::size_t> places;
   for (const Case* c : cases) {
-    if (c->expectation == Expectation::refusal) continue;
     std::string problem_key = key(c->request.problem);
     const auto [place, is_new] = places.try_emplace(problem_key, problems.size());
     if (is_new) problems.push_back({std::move(problem_key), &c->request.problem, {}});
@@ -187,7 +186,6 @@ void BaselineStore::prepare(std::span<const Case* const> wanted, Implementation&
 }
 
 bool BaselineStore::has(const Case& c) const {
-  if (c.expectation == Expectation::refusal) return true;
   const auto found = state_->stored.find(key(c.request.problem));
   BaselineNeeds needs;
   needs.account = c.tier == Tier::exact;
@@ -205,7 +203,6 @@ std::string BaselineStore::defect(const Case& c) const {
 const ExpectedTensors& BaselineStore::expected(const Case& c) const {
   const auto found = state_->stored.find(key(c.request.problem));
   static const ExpectedTensors nothing;
-  if (c.expectation == Expectation::refusal) return nothing;
   TPC_EXPECT(found != state_->stored.end(), "no baseline of {} was prepared", full_name(c));
   return found->second.answers ? found->second.answers->tensors() : nothing;
 }
