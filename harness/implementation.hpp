@@ -57,6 +57,7 @@ struct Response {
   std::int64_t saved_bytes = 0;    // kept for backward, as reported; shared elements count once
   std::int64_t live_bytes = 0;     // what forward left behind at the allocator, apart from its output
   std::vector<SavedTensor> saved;  // the report in detail
+  std::vector<double> seconds;     // of each sample on this rank, where the request asks for them
   // Whether the implementation says anything at all about its calls and about what it keeps.
   bool reports_calls = true;
   bool reports_memory = true;

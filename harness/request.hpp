@@ -106,11 +106,20 @@ struct Problem {
 // "forward", "backward", ... in order. `build` and `load` come first by themselves.
 enum class Action { forward, backward };
 
+// The implementation times itself, by its own clock: each sample begins behind a barrier of its ranks.
+// Without samples it does not.
+struct Timing {
+  int warm_up = 0;
+  int samples = 0;
+  bool operator==(const Timing&) const = default;
+};
+
 struct Request {
   Problem problem;
   Sharding sharding;
   MeshSpec mesh;
   std::vector<Action> script = {Action::forward, Action::backward};
+  Timing timing = {};
   bool operator==(const Request&) const = default;
 };
 

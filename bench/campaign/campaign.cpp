@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <optional>
 
 #include "bench/measure/transport.hpp"
 #include "bench/measure/yardstick.hpp"
+#include "bench/steps/outside_step.hpp"
 #include "harness/front/machine.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
@@ -85,6 +87,8 @@ class GroupRun {
     return all;
   }
 
+  const GroupFacts& facts() const { return facts_; }
+
   std::vector<Fingerprint> fingerprints() const {
     return ranks_->size() > 1 ? reduction_fingerprints(*ranks_) : std::vector<Fingerprint>();
   }
@@ -132,18 +136,32 @@ class GroupRun {
   GroupFacts facts_;
 };
 
-// Solved by rank 0 while the others rest, known to all afterwards. Too large to solve: nobody knows.
+// An outside implementation's layer, on the first `tp` ranks of the world, all of which call this.
+std::vector<Row> outside_rows(OutsideSteps& outside, const CampaignSetting& setting,
+                              const CommunicatorPtr& group, int tp, const GroupFacts& facts, double seconds) {
+  StepSetting steps;
+  steps.shape = setting.shape;
+  steps.forms = setting.forms;
+  steps.pass = setting.pass;
+  steps.plan = {.samples = setting.samples, .seconds = seconds};
+  return outside.measure(steps, group, tp, facts);
+}
+
+// Each solved by a rank while those without one rest, known to all afterwards. Too large to solve: nobody
+// knows.
 std::vector<Signatures> references_for(const CampaignSetting& setting, const BenchWorld& world) {
   constexpr double affordable_flops = 4e11;
   std::vector<Signatures> references;
   if (setting.what != CampaignSetting::What::steps || baseline_flops(setting.shape) > affordable_flops)
     return references;
   references.resize(LayerStack::slots);
-  if (world.ranks->rank() == 0)
-    for (int slot = 0; slot < LayerStack::slots; ++slot)
+  const auto solver = [&](int slot) { return slot % world.ranks->size(); };
+  for (int slot = 0; slot < LayerStack::slots; ++slot)
+    if (world.ranks->rank() == solver(slot))
       references[static_cast<std::size_t>(slot)] = baseline_signatures(setting.shape, slot);
   world.rest();
-  for (Signatures& reference : references) share(*world.ranks, reference);
+  for (int slot = 0; slot < LayerStack::slots; ++slot)
+    share(*world.ranks, references[static_cast<std::size_t>(slot)], solver(slot));
   return references;
 }
 
@@ -169,23 +187,32 @@ void run_campaign(const CampaignSetting& setting, const BenchWorld& world, Resul
   const auto start = std::chrono::steady_clock::now();
   check_setting(setting, world.ranks->size());
   const std::vector<Signatures> references = references_for(setting, world);
+  std::optional<OutsideSteps> outside;
+  if (world.outside != nullptr) outside.emplace(*world.outside, *world.ranks, world.rest);
   const std::vector<int> all = degrees(setting);
   std::size_t groups_left = all.size();
   for (const int tp : all) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    const Share share = share_of(setting, largest(*world.ranks, spent.count()), groups_left--);
+    Share share = share_of(setting, largest(*world.ranks, spent.count()), groups_left--);
+    const double outsides = outside ? share.steps / 2 : 0;
+    share.steps -= outsides;
     const CommunicatorPtr group = first_ranks(*world.ranks, tp);
     const CommunicatorPtr overlapping = world.overlapping ? first_ranks(*world.overlapping, tp) : nullptr;
     const bool with_bare = setting.what == CampaignSetting::What::collectives && world.bare;
     const BenchWorld::Bare bare = with_bare ? world.bare(tp) : nullptr;
     std::vector<Row> rows;
     std::vector<Fingerprint> prints;
+    GroupFacts facts;
     if (group) {
       GroupRun run(setting, world, group, overlapping);
+      facts = run.facts();
       rows = run.rows(share, bare, references);
       prints = run.fingerprints();
     }
     world.rest();
+    if (outside)
+      for (Row& row : outside_rows(*outside, setting, group, tp, facts, outsides))
+        rows.push_back(std::move(row));
     if (world.ranks->rank() != 0) continue;
     std::move(rows.begin(), rows.end(), std::back_inserter(results.rows));
     results.fingerprints.insert(results.fingerprints.end(), prints.begin(), prints.end());

@@ -7,6 +7,7 @@
 
 #include "bench/report/results.hpp"
 #include "bench/steps/measure_steps.hpp"
+#include "harness/implementation.hpp"
 #include "reference/comm/mpi_blocking.hpp"
 
 namespace tpc::bench {
@@ -21,6 +22,7 @@ struct BenchWorld {
   using Bare = std::function<double(const BareLoop&)>;
   // Collective over the world: a bare loop on the first so many ranks. Empty where there is none.
   std::function<Bare(int ranks)> bare;
+  Implementation* outside = nullptr;  // is timed beside the reference
 };
 
 struct CampaignSetting {

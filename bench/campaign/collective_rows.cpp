@@ -74,7 +74,7 @@ Row finished(Row row) {
   TPC_EXPECT(kind != std::end(timed_collectives), "{} is not timed", row.op);
   row.figures["ring_wire_bytes"] = wire_bytes(*kind, Algorithm::ring, row.tp, payload);
   row.figures["bus_bandwidth_gb_per_s"] = bus_bandwidth(*kind, row.tp, payload, row.seconds.median) / 1e9;
-  row.figures["same_same_band"] = same_same_band(row.series.by_round());
+  row.figures["same_same_band"] = spread(equal_medians(row));
   if (!row.series.rival.empty()) add_rival_figures(row);
   return row;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "bench/campaign/campaign.hpp"
 #include "bench/cost_model/formulas.hpp"
@@ -12,13 +13,18 @@ namespace {
 
 bool usable(const Row& row) { return row.status == "ok" && !row.series.slowest.empty(); }
 
+std::span<const double> steady(const Row& row) {
+  return std::span(row.series.slowest).subspan(row.seconds.steady_from);
+}
+
 std::vector<FittedCollective> fitted(const std::vector<Row>& rows) {
   std::map<std::pair<CollectiveKind, int>, std::vector<Timing>> timings;
   std::map<int, std::string> transports;
   for (const Row& row : rows)
     for (const CollectiveKind kind : timed_collectives)
       if (usable(row) && row.kind == "collective" && row.op == tpc::name(kind)) {
-        timings[{kind, row.tp}].push_back({static_cast<double>(row.payload_bytes), row.seconds.median});
+        timings[{kind, row.tp}].push_back(
+            {static_cast<double>(row.payload_bytes), trimmed_mean(steady(row))});
         transports[row.tp] = row.transport;
       }
   std::vector<FittedCollective> fits;
@@ -93,15 +99,29 @@ void add_losses(const std::vector<Row>& rows, const Row& single, Row& step) {
   if (!step.oversubscribed) step.figures["efficiency"] = step.figures["speed_up"] / step.tp;
 }
 
+// Each outside implementation against itself on one rank, and against the reference.
+void conclude_outside(std::vector<Row>& rows) {
+  for (Row& row : rows) {
+    if (row.kind != "outside_step" || !usable(row)) continue;
+    const Row* single = find_row(rows, "outside_step", 1, "off");
+    const Row* ours = find_row(rows, "step", row.tp, row.tp == 1 ? "off" : row.sequence_parallel);
+    if (ours != nullptr) row.figures["beside_reference"] = row.seconds.median / ours->seconds.median;
+    if (row.tp == 1 || single == nullptr) continue;
+    row.figures["speed_up"] = single->seconds.median / row.seconds.median;
+    if (!row.oversubscribed) row.figures["efficiency"] = row.figures["speed_up"] / row.tp;
+  }
+}
+
 }  // namespace
 
 void conclude(const CampaignSetting& setting, Results& results) {
   for (Row& row : results.rows) {
     if (!usable(row)) continue;
-    row.figures["same_same_band"] = same_same_band(row.series.by_round());
+    row.figures["same_same_band"] = spread(equal_medians(row));
     results.same_same_band = std::max(results.same_same_band, row.figures["same_same_band"]);
   }
   results.fits = fitted(results.rows);
+  conclude_outside(results.rows);
   const Row* single = find_row(results.rows, "step", 1, "off");
   if (single == nullptr) return;
   const double single_s = single->seconds.median;

@@ -13,11 +13,10 @@ namespace {
 
 constexpr double smallest_claim = 0.05;
 constexpr double smallest_moment = 1e-6;  // seconds: less is the clock's and the barrier's
-constexpr double significance = 1e-3;
 
 bool is_gated(const Row& row) {
-  return row.kind == "step" || row.kind == "collective" || row.kind == "products_only" ||
-         row.kind == "compute_only";
+  return row.kind == "step" || row.kind == "outside_step" || row.kind == "collective" ||
+         row.kind == "products_only" || row.kind == "compute_only";
 }
 
 // A planted fault does not make it another implementation.
@@ -32,8 +31,6 @@ std::map<std::string, const Row*> by_key(const Results& results) {
   return rows;
 }
 
-double band_of(const Row& row) { return same_same_band(row.series.by_round()); }
-
 // What the machine itself changed by, seen in a loop that uses no library: on as many ranks as the row.
 double yardstick_change(const Results& baseline, const Results& now, int tp) {
   const auto yardstick = [tp](const Results& results) -> const Row* {
@@ -45,10 +42,6 @@ double yardstick_change(const Results& baseline, const Results& now, int tp) {
   const Row* after = yardstick(now);
   if (before == nullptr || after == nullptr) return 0;
   return after->seconds.median / before->seconds.median - 1;
-}
-
-std::span<const double> steady(const Row& row) {
-  return std::span(row.series.slowest).subspan(row.seconds.steady_from);
 }
 
 double figure_or_zero(const Row& row, const std::string& name) {
@@ -97,19 +90,41 @@ std::string culprit_of(const Row& before, const Row& now) {
   return rank.empty() ? slow_part(before, now) : rank;
 }
 
+// What equal things would have to move by until each now lies above each before, were they alike apart from
+// that: the upper part of the spread then and the lower part of the spread now. A disturbed launch now hides
+// nothing by it.
+double equal_band(const std::vector<double>& then, const std::vector<double>& now) {
+  return *std::max_element(then.begin(), then.end()) / median(then) -
+         *std::min_element(now.begin(), now.end()) / median(now);
+}
+
 RowVerdict judge(const Row& before, const Row& now, double machine) {
+  constexpr double margin = 1.5;  // a plant of twice the band is above it
+  const std::vector<double> then = equal_medians(before);
+  const std::vector<double> later = equal_medians(now);
+  const double tolerated = std::max(0.0, machine);
   RowVerdict verdict;
   verdict.key = gate_key(now);
   verdict.tp = now.tp;
   verdict.before_s = before.seconds.median;
   verdict.now_s = now.seconds.median;
   verdict.smallest_effect =
-      std::max({smallest_claim, smallest_moment / before.seconds.median, band_of(before), band_of(now)}) +
-      std::max(0.0, machine);
-  verdict.probability = probability_not_larger(steady(before), steady(now));
-  verdict.slower = verdict.change() > verdict.smallest_effect && verdict.probability < significance;
+      std::max({smallest_claim, smallest_moment / before.seconds.median, margin * equal_band(then, later)}) +
+      tolerated;
+  const bool separated = *std::min_element(later.begin(), later.end()) >
+                         (1 + tolerated) * *std::max_element(then.begin(), then.end());
+  verdict.chance = separated ? chance_of_separation(then.size(), later.size()) : 1;
+  verdict.slower = verdict.change() > verdict.smallest_effect && separated;
   if (verdict.slower) verdict.culprit = culprit_of(before, now);
   return verdict;
+}
+
+// How far the yardstick itself lay apart between equal things.
+double disturbance(const Results& results) {
+  double widest = 0;
+  for (const Row& row : results.rows)
+    if (row.kind == "yardstick") widest = std::max(widest, spread(equal_medians(row)));
+  return widest;
 }
 
 std::vector<std::string> provenance_changes(const RunInfo& before, const RunInfo& now) {
@@ -175,6 +190,7 @@ BaselineComparison compare(const Results& baseline, const Results& now) {
       comparison.not_compared.push_back(name + ": only in the baseline");
   comparison.changed = provenance_changes(baseline.run, now.run);
   comparison.changed_fingerprints = fingerprint_changes(baseline, now);
+  comparison.disturbance = std::max(disturbance(baseline), disturbance(now));
   for (const auto& [name, row] : current)
     if (row->kind == "yardstick")
       comparison.machine_change =
@@ -198,14 +214,23 @@ std::string comparison_report(const BaselineComparison& comparison, const std::s
   for (const std::string& print : comparison.changed_fingerprints)
     text += "  another order of summing (no failure): " + print + "\n";
   text += fmt::format("  the machine itself: {:+.1f} %\n", 100 * comparison.machine_change);
+  constexpr double much = 0.1;
+  if (comparison.disturbance > much)
+    text += fmt::format(
+        "  the machine was disturbed: a loop that uses no library took up to {:.0f} % longer at times; small "
+        "changes "
+        "cannot be seen\n",
+        100 * comparison.disturbance);
   std::vector<double> sight;
   for (const RowVerdict& row : comparison.rows) {
     sight.push_back(row.smallest_effect);
     const char* verdict = row.slower ? "SLOWER" : row.change() < -row.smallest_effect ? "faster" : "equal";
     text +=
-        fmt::format("  {:<6} {:+6.1f} % (could see {:.1f} %)  {} -> {}  {}{}\n", verdict, 100 * row.change(),
-                    100 * row.smallest_effect, seconds_text(row.before_s), seconds_text(row.now_s), row.key,
-                    row.culprit.empty() || !row.slower ? "" : "\n         " + row.culprit);
+        fmt::format("  {:<6} {:+6.1f} % (could see {:.1f} %)  {} -> {}  {}\n", verdict, 100 * row.change(),
+                    100 * row.smallest_effect, seconds_text(row.before_s), seconds_text(row.now_s), row.key);
+    if (row.slower)
+      text += fmt::format("         {}; every measurement now above each before: by chance {:.1g}\n",
+                          row.culprit, row.chance);
   }
   for (const std::string& why : comparison.not_compared) text += "  not compared: " + why + "\n";
   const auto alarms = std::count_if(comparison.rows.begin(), comparison.rows.end(),

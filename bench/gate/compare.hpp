@@ -15,7 +15,7 @@ struct RowVerdict {
   double before_s = 0;
   double now_s = 0;
   double smallest_effect = 0;  // share by which the row must be slower to be an alarm
-  double probability = 1;      // of such a difference between runs of one and the same thing
+  double chance = 1;           // that equal things come in such an order
   bool slower = false;
   std::string culprit;  // of a slower row: the part of the step, and the rank where it is one rank
   double change() const { return now_s / before_s - 1; }
@@ -27,11 +27,13 @@ struct BaselineComparison {
   std::vector<std::string> changed;               // between the two provenances
   std::vector<std::string> changed_fingerprints;  // reductions whose bits differ: reported, no alarm
   double machine_change = 0;                      // of the yardstick: what no library explains
+  double disturbance = 0;                         // how far it moved between equal things
   bool slower() const;
 };
 
-// Times of equal rows are compared one-sided: an alarm needs a median beyond what this machine calls equal
-// (the larger of both runs' bands, what the yardstick moved, and 5 %) and a rank test that agrees.
+// Times of equal rows are compared one-sided: each launch now must be slower than all before, beyond what the
+// yardstick moved, and the median by more than one and a half times what launches of equal things differ by,
+// 5 % and 1 us.
 BaselineComparison compare(const Results& baseline, const Results& now);
 
 // An alarm counts if a second measurement of the same rows raises it again.

@@ -5,6 +5,7 @@
 
 #include "bench/gate/baseline_file.hpp"
 #include "bench/gate/compare.hpp"
+#include "bench/report/launches.hpp"
 #include "reference/core/philox.hpp"
 
 namespace tpc::bench {
@@ -74,10 +75,43 @@ TEST(Gate, ASlowerMachineIsNotTheLibrarysFault) {
   EXPECT_TRUE(compare(run_with(1, 1), run_with(2, 1.5, 1.2)).slower());
 }
 
-TEST(Gate, AWideBandHidesASmallChange) {
+TEST(Gate, ADisturbedBaselineHidesASmallChange) {
   Results before = run_with(1, 1);
   for (std::size_t i = 0; i < 8; ++i) before.rows[0].series.slowest[i] *= 1.4;  // one round was disturbed
   EXPECT_FALSE(compare(before, run_with(2, 1.2)).slower());
+}
+
+TEST(Gate, LaunchesThatDifferAreNoAlarm) {
+  const auto run_of_launches = [](std::uint64_t key, double shift) {
+    std::vector<Results> launches;
+    for (const double mean : {1.0, 1.3, 1.0, 1.3, 1.3}) launches.push_back(run_with(++key, shift * mean));
+    return merged(launches);
+  };
+  EXPECT_FALSE(compare(run_of_launches(10, 1), run_of_launches(20, 1)).slower());
+  EXPECT_FALSE(compare(run_of_launches(10, 1), run_of_launches(20, 1.2)).slower());
+  const BaselineComparison comparison = compare(run_of_launches(10, 1), run_of_launches(20, 2));
+  ASSERT_TRUE(comparison.slower());
+  EXPECT_NEAR(comparison.rows.back().chance, 1.0 / 252, 1e-9);
+}
+
+TEST(Gate, OneDisturbedLaunchNeitherAlarmsNorHides) {
+  const auto run_of_launches = [](std::uint64_t key, double shift, double disturbed) {
+    std::vector<Results> launches;
+    for (const double mean : {1.0, disturbed, 1.0, 1.0, 1.0})
+      launches.push_back(run_with(++key, shift * mean));
+    return merged(launches);
+  };
+  EXPECT_FALSE(compare(run_of_launches(10, 1, 1), run_of_launches(20, 1, 9)).slower());
+  EXPECT_TRUE(compare(run_of_launches(10, 1, 1), run_of_launches(20, 1.2, 9)).slower());
+}
+
+TEST(Gate, SaysThatTheMachineWasDisturbed) {
+  Results now = run_with(2, 1);
+  for (std::size_t i = 0; i < 8; ++i) now.rows[2].series.slowest[i] *= 1.5;  // a round of the yardstick
+  EXPECT_NE(comparison_report(compare(run_with(1, 1), now), "b").find("the machine was disturbed"),
+            std::string::npos);
+  EXPECT_EQ(comparison_report(compare(run_with(1, 1), run_with(2, 1)), "b").find("disturbed"),
+            std::string::npos);
 }
 
 TEST(Gate, AnAlarmMustComeTwice) {
@@ -150,7 +184,7 @@ TEST(Baseline, RefusesWhatIsNone) {
   EXPECT_NE(refusal(R"({"schema": "other", "schema_version": 1})").find("schema 'other'"), std::string::npos);
   EXPECT_NE(refusal(R"({"schema": "tp_bench.results", "schema_version": 99})").find("version 99"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"schema": "tp_bench.results", "schema_version": 1})").find("incomplete"),
+  EXPECT_NE(refusal(R"({"schema": "tp_bench.results", "schema_version": 2})").find("incomplete"),
             std::string::npos);
 }
 

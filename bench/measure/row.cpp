@@ -29,6 +29,16 @@ std::string key(const Row& row) {
   return text;
 }
 
+std::vector<double> equal_medians(const Row& row) {
+  std::vector<double> medians;
+  if (row.series.launches.size() > 1)
+    for (const auto& launch : row.series.by_launch()) medians.push_back(summary_of(launch).median);
+  else
+    for (const auto& round : row.series.by_round())
+      if (!round.empty()) medians.push_back(median(round));
+  return medians;
+}
+
 void summarise(Row& row) {
   if (row.series.slowest.empty()) {
     row.status = "skip";
@@ -36,6 +46,9 @@ void summarise(Row& row) {
     return;
   }
   row.seconds = summary_of(row.series.slowest);
+  if (row.series.launches.size() > 1)  // each has a steady window of its own
+    row.seconds = {0, median(equal_medians(row)), quantile(row.series.slowest, 0.05),
+                   quantile(row.series.slowest, 0.95)};
   if (row.series.wrong.empty()) return;
   row.status = "fail";
   row.reason = row.series.wrong;

@@ -41,6 +41,10 @@ struct Row {
 // Identifies what was measured; stable.
 std::string key(const Row& row);
 
+// Medians of what this machine calls equal: of launches, each over its steady window; where there was one
+// launch, of its rounds.
+std::vector<double> equal_medians(const Row& row);
+
 // Fills `seconds` and the status from the series.
 void summarise(Row& row);
 

@@ -143,16 +143,22 @@ class Timing {
   int turn_ = 0;
 };
 
-}  // namespace
-
-std::vector<std::vector<double>> Series::by_round() const {
-  std::vector<std::vector<double>> all;
-  auto at = slowest.begin();
-  for (const int count : rounds) {
-    all.emplace_back(at, at + count);
+std::vector<std::vector<double>> cut(const std::vector<double>& samples, const std::vector<int>& counts) {
+  std::vector<std::vector<double>> parts;
+  auto at = samples.begin();
+  for (const int count : counts) {
+    parts.emplace_back(at, at + count);
     at += count;
   }
-  return all;
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> Series::by_round() const { return cut(slowest, rounds); }
+
+std::vector<std::vector<double>> Series::by_launch() const {
+  return cut(slowest, launches.empty() ? std::vector{static_cast<int>(slowest.size())} : launches);
 }
 
 Loop plain_loop() {

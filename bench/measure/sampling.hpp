@@ -31,9 +31,11 @@ struct Series {
   std::vector<double> slowest;               // the largest over the ranks, per sample
   std::vector<double> rival;                 // the rival's sample beside each of these
   std::vector<int> rounds;                   // samples of each round
+  std::vector<int> launches;                 // samples of each start of the ranks; empty: there was one
   int calls = 1;                             // of which a sample is the mean
   std::string wrong;                         // the first complaint of any check on any rank
   std::vector<std::vector<double>> by_round() const;
+  std::vector<std::vector<double>> by_launch() const;
 };
 
 struct Plan {

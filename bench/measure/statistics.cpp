@@ -2,10 +2,7 @@
 #include "bench/measure/statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numbers>
-#include <utility>
 
 #include "reference/core/contract.hpp"
 
@@ -47,41 +44,30 @@ Summary summary_of(std::span<const double> series) {
   return {from, median(window), quantile(window, 0.05), quantile(window, 0.95)};
 }
 
-double same_same_band(const std::vector<std::vector<double>>& rounds) {
-  std::vector<double> medians;
-  for (const auto& round : rounds)
-    if (!round.empty()) medians.push_back(median(round));
+double trimmed_mean(std::span<const double> values) {
+  const double low = quantile(values, 0.05);
+  const double high = quantile(values, 0.95);
+  double sum = 0;
+  double count = 0;
+  for (const double value : values) {
+    if (value < low || value > high) continue;
+    sum += value;
+    ++count;
+  }
+  return count > 0 ? sum / count : median(values);
+}
+
+double spread(std::span<const double> medians) {
   if (medians.size() < 2) return 0;
   const auto [low, high] = std::minmax_element(medians.begin(), medians.end());
   return (*high - *low) / median(medians);
 }
 
-double probability_not_larger(std::span<const double> earlier, std::span<const double> later) {
-  TPC_EXPECT(!earlier.empty() && !later.empty(), "a test of {} against {} values", earlier.size(),
-             later.size());
-  std::vector<std::pair<double, bool>> all;
-  for (const double x : earlier) all.emplace_back(x, false);
-  for (const double x : later) all.emplace_back(x, true);
-  std::sort(all.begin(), all.end());
-  double rank_sum = 0;
-  double ties = 0;
-  for (std::size_t i = 0; i < all.size();) {
-    std::size_t end = i;
-    while (end < all.size() && all[end].first == all[i].first) ++end;
-    const auto equal = static_cast<double>(end - i);
-    const double rank = static_cast<double>(i + end + 1) / 2;  // ranks count from 1
-    for (std::size_t k = i; k < end; ++k) rank_sum += all[k].second ? rank : 0;
-    ties += equal * equal * equal - equal;
-    i = end;
-  }
-  const auto a = static_cast<double>(earlier.size());
-  const auto b = static_cast<double>(later.size());
-  const double n = a + b;
-  const double u = rank_sum - b * (b + 1) / 2;
-  const double variance = a * b / 12 * (n + 1 - ties / (n * (n - 1)));
-  if (variance <= 0) return 1;
-  const double z = (u - a * b / 2 - 0.5) / std::sqrt(variance);
-  return 0.5 * std::erfc(z / std::numbers::sqrt2);
+double chance_of_separation(std::size_t earlier, std::size_t later) {
+  double chance = 1;  // one of (earlier + later) choose later orders
+  for (std::size_t i = 1; i <= later; ++i)
+    chance *= static_cast<double>(i) / static_cast<double>(earlier + i);
+  return chance;
 }
 
 }  // namespace tpc::bench

@@ -23,12 +23,15 @@ struct Summary {
 };
 Summary summary_of(std::span<const double> series);
 
-// How far medians of rounds of one and the same thing lie apart, relative to their median: what this machine
-// calls equal.
-double same_same_band(const std::vector<std::vector<double>>& rounds);
+// Mean of what lies from the 5th to the 95th percentile: times that follow each other add up by their means,
+// where a median leaves out what comes now and then.
+double trimmed_mean(std::span<const double> values);
 
-// Probability that `later` would rank as far above `earlier` as it does, or farther, if both came from one
-// distribution (Mann and Whitney, 1947; normal approximation with ties). Small: later is larger.
-double probability_not_larger(std::span<const double> earlier, std::span<const double> later);
+// How far medians of one and the same thing lie apart, relative to their median; 0 of fewer than two.
+double spread(std::span<const double> medians);
+
+// Probability that all of so many later values lie above all of the earlier ones, if none differed but by
+// chance.
+double chance_of_separation(std::size_t earlier, std::size_t later);
 
 }  // namespace tpc::bench

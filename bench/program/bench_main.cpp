@@ -62,7 +62,9 @@ int answer_alone(const BenchOptions& options, const Arguments& arguments) {
   }
   if (options.command == Command::validate) return validate(options);
   if (options.command == Command::predict) return predict(options);
+  if (options.command == Command::rate) return rate_files(options);
   check_setting(setting_of(options), largest_degree(options));
+  if (options.launches > 1) return measure_in_launches(options, arguments);
   return launch(largest_degree(options), arguments);
 }
 
@@ -138,7 +140,7 @@ int on_ranks(int argc, char** argv, const BenchOptions& options) {
   int code = 0;
   {
     const BenchWorld world = mpi_world();
-    code = guarded_run(options, world, session.library(), command_line(argc, argv));
+    code = guarded_run(options, world, MpiSession::library(), command_line(argc, argv));
     if (world.ranks->rank() == 0) note_exit_code(code);
   }
   session.finish(code);
@@ -151,6 +153,11 @@ int bench_main(int argc, char** argv) {
   try {
     const BenchOptions options = parse_options(arguments);
     if (!in_mpi_job()) return answer_alone(options, arguments);
+    if (!options.part && (!options.compare.empty() || options.launches > 1))
+      throw UsageError(
+          "--compare and --launches start mpirun themselves, several times: call tp_bench without mpirun, or "
+          "measure "
+          "with --out FOLDER in each job and hold those against the baseline with tp_bench rate");
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // no rank outlives its mpirun
     one_thread_per_rank(argv);
     keep_freed_memory();

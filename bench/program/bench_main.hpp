@@ -13,7 +13,12 @@ int bench_main(int argc, char** argv);
 StackShape shape_of(const BenchOptions& options);
 CampaignSetting setting_of(const BenchOptions& options);
 
+// Without mpirun: starts the ranks `launches` times, merges what they measured, and rates it where a baseline
+// was given.
+int measure_in_launches(const BenchOptions& options, const Arguments& arguments);
+
 // What needs no ranks.
+int rate_files(const BenchOptions& options);
 int validate(const BenchOptions& options);
 int predict(const BenchOptions& options);
 

@@ -106,7 +106,10 @@ void add_cut(CLI::App& app, BenchOptions& o, Raw& raw) {
       "--interconnect", raw.interconnects,
       "Links to predict for: measured, nvlink4, nvlink5, pcie5, ib-hdr, ib-ndr, document, or a JSON "
       "file [all]");
-  app.add_option("--implementation", o.implementation, "What is measured")->capture_default_str();
+  app.add_option("--implementation", o.implementation,
+                 "What is measured; exec:COMMAND times one of your own beside the reference "
+                 "(harness/adapters/README.md)")
+      ->capture_default_str();
   app.add_option("--transport", o.transport, "auto, shm or tcp: which of Open MPI's transports ranks use")
       ->capture_default_str();
   app.add_option("--device", o.device, "Of predict: v100, a100, h100, h200 or b200")->capture_default_str();
@@ -115,6 +118,10 @@ void add_cut(CLI::App& app, BenchOptions& o, Raw& raw) {
 }
 
 void add_run(CLI::App& app, BenchOptions& o) {
+  app.add_option(
+      "--launches", o.launches,
+      "Starts of the ranks, which share --seconds: launches of one and the same thing differ by more "
+      "than its samples [1; with --compare 5]");
   app.add_option("--samples", o.samples, "Per row [as many as --seconds allows]");
   app.add_option("--seconds", o.seconds, "That all measurements may take together")->capture_default_str();
   app.add_option("--largest", o.largest, "Of collectives: payload in bytes")->capture_default_str();
@@ -123,6 +130,7 @@ void add_run(CLI::App& app, BenchOptions& o) {
   app.add_option("--out", o.out, "Folder for bench.json, CSV, charts and report");
   app.add_option("--compare", o.compare, "A baseline, or a folder of baselines: slower ends with 4");
   app.add_flag("--update-baseline", o.update_baseline, "Write the baseline that --compare names");
+  app.add_flag("--part", o.part)->group("");
   app.add_flag("--metrics", o.metrics,
                "Print a line METRIC name=value s per row, for tools that read patterns");
   app.add_flag("--all", o.every_row, "Of validate: print every row");
@@ -142,8 +150,20 @@ void check_sizes(const CLI::App& app, const BenchOptions& o) {
   for (const auto& [option, value] : sizes)
     if (app.count(option) > 0 && value < 1)
       throw UsageError(fmt::format("{} {}: give at least 1", option, value));
+}
+
+void check_rating(const CLI::App& app, BenchOptions& o) {
+  constexpr int launches_of_a_rating = 5;
   if (o.update_baseline && o.compare.empty())
     throw UsageError("--update-baseline needs --compare FILE, the baseline to write");
+  if (o.command == Command::rate && o.compare.empty())
+    throw UsageError("rate needs --compare BASELINE, what the runs are held against");
+  if (app.count("--launches") == 0 && !o.compare.empty()) o.launches = launches_of_a_rating;
+  if (o.launches < 1) throw UsageError(fmt::format("--launches {}: give at least 1", o.launches));
+  if (!o.compare.empty() && o.command != Command::rate && o.launches < 2)
+    throw UsageError(
+        "--launches 1 with --compare: what differs between launches would look like a change; give at least "
+        "2");
 }
 
 void read_raw(BenchOptions& o, const Raw& raw) {
@@ -186,6 +206,11 @@ struct Parser {
       subcommand->set_help_flag();
       subcommand->callback([this, command = command] { options.command = command; });
     }
+    CLI::App* rate =
+        app.add_subcommand("rate", "Hold runs that are measured already against --compare")->fallthrough();
+    rate->set_help_flag();
+    rate->add_option("runs", options.runs, "Folders given as --out, one of each launch")->required();
+    rate->callback([this] { options.command = Command::rate; });
     app.footer(exit_codes);
   }
 };
@@ -200,6 +225,7 @@ BenchOptions parse_options(const Arguments& arguments) {
     throw UsageError(fmt::format("{} (tp_bench --help lists the options)", error.what()));
   }
   check_sizes(parser.app, parser.options);
+  check_rating(parser.app, parser.options);
   read_raw(parser.options, parser.raw);
   return parser.options;
 }

@@ -13,7 +13,7 @@
 
 namespace tpc::bench {
 
-enum class Command { steps, collectives, gemm, predict, validate };
+enum class Command { steps, collectives, gemm, predict, validate, rate };
 
 struct BenchOptions {
   Command command = Command::steps;
@@ -45,6 +45,7 @@ struct BenchOptions {
   std::string calibration;         // of predict: a bench.json
 
   // How it is measured.
+  int launches = 1;                 // starts of the ranks; a rating needs several
   int samples = 0;                  // 0: as many as the time allows
   double seconds = 120;             // that the measurements may take together
   std::int64_t largest = 64 << 20;  // bytes, of collectives
@@ -55,8 +56,10 @@ struct BenchOptions {
   std::string out;
   std::string compare;
   bool update_baseline = false;
-  bool metrics = false;    // print a line per row for tools
-  bool every_row = false;  // of validate
+  std::vector<std::string> runs;  // of rate: folders of runs, or their bench.json
+  bool part = false;              // one of several launches: bench.json alone, and nothing printed
+  bool metrics = false;           // print a line per row for tools
+  bool every_row = false;         // of validate
 };
 
 using Arguments = std::vector<std::string>;  // without the program's name

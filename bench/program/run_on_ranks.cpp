@@ -2,17 +2,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-
-#include "bench/campaign/plausible.hpp"
-#include "bench/gate/baseline_file.hpp"
-#include "bench/gate/compare.hpp"
 #include "bench/measure/texts.hpp"
 #include "bench/program/bench_main.hpp"
 #include "bench/program/first_rank.hpp"
-#include "bench/report/outputs.hpp"
+#include "bench/program/present.hpp"
 #include "bench/report/tables.hpp"
+#include "harness/baselines/baseline_store_file.hpp"
 #include "harness/front/machine.hpp"
+#include "harness/implementation.hpp"
 
 namespace tpc::bench {
 
@@ -27,114 +24,56 @@ std::vector<RankDevice> devices_of(Communicator& ranks) {
   return devices;
 }
 
-int agreed(Communicator& ranks, int code) { return static_cast<int>(largest(ranks, code)); }
-
-Limits limits_of(const BenchOptions& options) {
-  constexpr double bytes_per_gbit = 1e9 / 8;
-  return {options.link_gbit_per_s * bytes_per_gbit, options.peak_gflop_per_s * 1e9};
-}
-
-// One run on all ranks from its arguments to its code.
-class Run {
+// An outside implementation in a folder that all ranks share, and that goes with rank 0's.
+class Outside {
  public:
-  Run(const BenchOptions& options, const BenchWorld& world, const RunInfo& info)
-      : options_(options),
-        world_(world),
-        setting_(setting_of(options)),
-        speaks_(world.ranks->rank() == 0),
-        info_(info) {}
-
-  int code() {
-    check_setting(setting_, world_.ranks->size());
-    on_first_rank(*world_.ranks, [&] { open_files(); });
-    if (speaks_) fmt::print("{}", headline({info_, {}, {}, {}, 0}));
-    Results results = measured(true);
-    on_first_rank(*world_.ranks, [&] { show(results); });
-    const bool wrong = agreed(*world_.ranks, speaks_ && is_wrong(results) ? 1 : 0) == 1;
-    if (wrong) {
-      if (speaks_ && !options_.compare.empty()) fmt::print("\nNo rating: a result was wrong.\n");
-      return 1;
-    }
-    if (options_.compare.empty()) return 0;
-    if (options_.update_baseline) {
-      on_first_rank(*world_.ranks, [&] { update_baseline(results); });
-      return 0;
-    }
-    return rate(results);
+  Outside(const BenchOptions& options, Communicator& ranks) {
+    if (!is_outside_process(options.implementation)) return;
+    constexpr std::chrono::seconds patience{300};  // large layers, many samples
+    RankPlace place{ranks.rank(), ranks.size()};
+    place.deadline = patience;
+    on_first_rank(ranks, [&] { folder_ = std::make_unique<PrivateFolder>(); });
+    place.folder = all_texts(ranks, folder_ ? folder_->path().string() : "").front();
+    implementation_ = make_implementation(options.implementation, place);
   }
+  Implementation* get() const { return implementation_.get(); }
 
  private:
-  static bool is_wrong(const Results& results) {
-    return std::any_of(results.rows.begin(), results.rows.end(),
-                       [](const Row& row) { return row.status == "fail"; });
-  }
-
-  void open_files() {
-    outputs_ = Outputs(options_.out);
-    if (options_.compare.empty() || options_.update_baseline) return;
-    const BaselineFile found = find_baseline(options_.compare, info_);
-    baseline_name_ = found.file.string() + (found.other_libraries ? " (of other library versions)" : "");
-    baseline_ = read_results(found.file);
-  }
-
-  Results measured(bool journal) {
-    Results results;
-    results.run = info_;
-    run_campaign(setting_, world_, results, [&] {
-      if (journal) outputs_.write_journal(results);
-    });
-    if (!speaks_) return results;
-    conclude(setting_, results);
-    refuse_impossible(results, limits_of(options_));
-    results.run.ended = utc_now();
-    return results;
-  }
-
-  void show(const Results& results) const {
-    for (const TextTable& table : all_tables(results)) fmt::print("\n{}", drawn(table));
-    if (options_.metrics) fmt::print("\n{}", metric_lines(results));
-    outputs_.write_all(results);
-  }
-
-  void update_baseline(const Results& results) const {
-    write_baseline(options_.compare, results);
-    fmt::print("\nThis run is the baseline now: {}\n", baseline_path(options_.compare, results.run).string());
-  }
-
-  // Slower once may be the machine's doing: then everything is measured again.
-  int rate(const Results& results) {
-    BaselineComparison comparison;
-    if (speaks_) comparison = compare(baseline_, results);
-    const bool alarm = agreed(*world_.ranks, comparison.slower() ? 1 : 0) == 1;
-    if (alarm) {
-      if (speaks_) fmt::print("\nSlower than the baseline: measuring again.\n");
-      const Results again = measured(false);
-      if (speaks_) comparison = confirmed(comparison, compare(baseline_, again));
-    }
-    if (speaks_) fmt::print("\n{}", comparison_report(comparison, baseline_name_));
-    constexpr int performance = 4;
-    return agreed(*world_.ranks, comparison.slower() ? performance : 0);
-  }
-
-  const BenchOptions& options_;
-  const BenchWorld& world_;
-  CampaignSetting setting_;
-  bool speaks_;
-  RunInfo info_;
-  Outputs outputs_{""};
-  Results baseline_;
-  std::string baseline_name_;
+  std::unique_ptr<PrivateFolder> folder_;
+  std::unique_ptr<Implementation> implementation_;
 };
 
 }  // namespace
 
-int run_on_ranks(const BenchOptions& options, const BenchWorld& world, const std::string& mpi_library,
+int run_on_ranks(const BenchOptions& options, const BenchWorld& mpi_world, const std::string& mpi_library,
                  const std::string& command) {
-  RunInfo info = describe_run(command, mpi_library);
-  info.provenance.ranks = world.ranks->size();
-  info.provenance.implementation = options.implementation;
-  info.devices = devices_of(*world.ranks);
-  return Run(options, world, info).code();
+  const CampaignSetting setting = setting_of(options);
+  const Outside outside(options, *mpi_world.ranks);
+  BenchWorld world = mpi_world;
+  world.outside = outside.get();
+  check_setting(setting, world.ranks->size());
+  Outputs outputs{""};
+  on_first_rank(*world.ranks, [&] { outputs = Outputs(options.out); });
+  Results results;
+  results.run = describe_run(command, mpi_library);
+  results.run.provenance.ranks = world.ranks->size();
+  results.run.provenance.implementation = options.implementation;
+  results.run.devices = devices_of(*world.ranks);
+  const bool speaks = world.ranks->rank() == 0;
+  if (speaks && !options.part) fmt::print("{}", headline(results));
+  run_campaign(setting, world, results, [&] { outputs.write_journal(results); });
+  if (world.outside != nullptr && speaks) results.run.provenance.implementation = world.outside->identity();
+  int code = 0;
+  on_first_rank(*world.ranks, [&] {
+    conclude(setting, results);
+    refuse_impossible(results, limits_of(options));
+    results.run.ended = utc_now();
+    if (options.part)
+      outputs.write_journal(results);
+    else
+      code = present(options, results, outputs);
+  });
+  return static_cast<int>(largest(*world.ranks, code));
 }
 
 }  // namespace tpc::bench

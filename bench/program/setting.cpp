@@ -3,6 +3,7 @@
 
 #include "bench/program/bench_main.hpp"
 #include "harness/front/data_path.hpp"
+#include "harness/implementation.hpp"
 #include "reference/model/config.hpp"
 
 namespace tpc::bench {
@@ -80,7 +81,7 @@ CampaignSetting setting_of(const BenchOptions& options) {
       setting.forms.push_back({sp, options.overlap_chunks});
   setting.pass = options.pass;
   setting.tp = options.tp;
-  setting.implementation = options.implementation;
+  if (!is_outside_process(options.implementation)) setting.implementation = options.implementation;
   setting.samples = options.samples;
   setting.seconds = options.seconds;
   const StackShape& s = setting.shape;

@@ -14,7 +14,7 @@
 
 namespace tpc::bench {
 
-inline constexpr int results_schema_version = 1;
+inline constexpr int results_schema_version = 2;
 
 struct RankDevice {
   int rank = 0;

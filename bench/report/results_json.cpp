@@ -96,6 +96,7 @@ json json_of(const Row& row) {
           {"oversubscribed", row.oversubscribed},
           {"calls_per_sample", row.series.calls},
           {"samples_of_rounds", row.series.rounds},
+          {"samples_of_launches", row.series.launches},
           {"slowest_rank_s", row.series.slowest},
           {"by_rank_s", row.series.by_rank},
           {"steady_from", row.seconds.steady_from},
@@ -126,6 +127,7 @@ Row row_of(const json& j) {
   row.oversubscribed = j.at("oversubscribed");
   row.series.calls = j.at("calls_per_sample");
   row.series.rounds = j.at("samples_of_rounds").get<std::vector<int>>();
+  row.series.launches = j.at("samples_of_launches").get<std::vector<int>>();
   row.series.slowest = j.at("slowest_rank_s").get<std::vector<double>>();
   row.series.by_rank = j.at("by_rank_s").get<std::vector<std::vector<double>>>();
   row.seconds = {j.at("steady_from"), j.at("median_s"), j.at("p5_s"), j.at("p95_s")};

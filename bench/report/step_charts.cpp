@@ -60,6 +60,31 @@ std::string step_data(const RowPointers& rows) {
   return data + "EOD\n";
 }
 
+// The same layer by an outside implementation. Columns: T, median (ms), efficiency.
+RowPointers outside_steps_of(const Results& results, const std::string& sp) {
+  RowPointers rows;
+  for (const Row& row : results.rows)
+    if (row.kind == "outside_step" && row.status == "ok" && (row.tp == 1 || row.sequence_parallel == sp))
+      rows.push_back(&row);
+  std::sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->tp < b->tp; });
+  return rows;
+}
+
+std::string outside_data(const RowPointers& rows) {
+  std::string data = "$outside << EOD\n";
+  for (const Row* row : rows) {
+    const double efficiency = row->tp == 1 ? 1 : figure_value(*row, "efficiency");
+    data += fmt::format("{} {:.6g} {:.6g}\n", row->tp, 1e3 * row->seconds.median, 100 * efficiency);
+  }
+  return data + "EOD\n";
+}
+
+std::string outside_line(const RowPointers& rows, int column) {
+  if (rows.empty()) return "";
+  return fmt::format(", $outside using 1:{} with linespoints pt 9 ps 1.1 lw 2 dt 1 lc rgb '{}' title '{}'",
+                     column, colour::vermilion, rows.front()->implementation);
+}
+
 // Behind the degrees that say less than they seem to.
 std::string shading(const RowPointers& rows) {
   std::string script;
@@ -110,7 +135,7 @@ std::string model_lines(int first) {
 constexpr const char* measured_line =
     "with linespoints pt 7 ps 1.1 lw 2.5 dt 1 lc rgb '#000000' title 'measured'";
 
-Chart step_chart(const RowPointers& rows, const std::string& sp) {
+Chart step_chart(const RowPointers& rows, const RowPointers& outside, const std::string& sp) {
   const Row& last = *rows.back();
   Chart chart;
   chart.name = "step_sp_" + sp;
@@ -119,16 +144,17 @@ Chart step_chart(const RowPointers& rows, const std::string& sp) {
                             last.hidden, last.dtype, last.transport);
   chart.height = 1050;
   std::string& s = chart.script;
-  s = step_data(rows) + chart_style + degree_axis(rows) + shading(rows);
+  s = step_data(rows) + outside_data(outside) + chart_style + degree_axis(rows) + shading(rows);
   s += fmt::format("set multiplot layout 3,1 title '{}' font ',13' noenhanced\n", chart.title);
   s += "set lmargin 11\nset rmargin 28\nset tmargin 2\nset ylabel 'time, ms'\nset yrange [0:*]\n";
   s += fmt::format(
       "plot $steps using 1:3:4 with filledcurves fc rgb '{}' fs transparent solid 0.35 noborder title "
       "'measured, p5 - p95', $steps using 1:2 {}",
       colour::sky, measured_line);
-  s += model_lines(5) + "\nset ylabel 'efficiency, % of T = 1'\nset yrange [0:110]\n";
+  s += outside_line(outside, 2) + model_lines(5) +
+       "\nset ylabel 'efficiency, % of T = 1'\nset yrange [0:110]\n";
   s += "plot 100 with lines lw 1 dt 3 lc rgb '#aaaaaa' title 'ideal', $steps using 1:8 " +
-       std::string(measured_line) + model_lines(9) +
+       std::string(measured_line) + outside_line(outside, 3) + model_lines(9) +
        "\nset ylabel 'model / measured - 1, %'\nset xlabel 'tensor-parallel degree T'\nset yrange [*:*]\n";
   s += "plot 0 with lines lw 1 lc rgb '#888888' notitle" + model_lines(12) + "\nunset multiplot\n";
   return chart;
@@ -149,7 +175,8 @@ std::vector<Chart> step_charts(const Results& results) {
   std::vector<Chart> charts;
   for (const std::string& sp : forms) {
     const RowPointers rows = steps_of(results, sp);
-    if (rows.size() > 1 && rows.front()->tp == 1) charts.push_back(step_chart(rows, sp));
+    if (rows.size() > 1 && rows.front()->tp == 1)
+      charts.push_back(step_chart(rows, outside_steps_of(results, sp), sp));
   }
   return charts;
 }

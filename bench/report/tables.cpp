@@ -21,6 +21,7 @@ std::string plain(double value) { return fmt::format("{:.3g}", value); }
 std::string degree(const Row& row) { return fmt::format("{}{}", row.tp, row.oversubscribed ? "*" : ""); }
 
 std::string band(const Row& row) {
+  if (row.series.slowest.empty()) return "-";
   return fmt::format("{} [{} - {}]", seconds_text(row.seconds.median), seconds_text(row.seconds.p5),
                      seconds_text(row.seconds.p95));
 }
@@ -56,6 +57,21 @@ TextTable step_table(const Results& results) {
                           figure_text(*row, "payload_counted_bytes", bytes_text),
                           figure_text(*row, "ring_wire_bytes", bytes_text),
                           figure_text(*row, "kept_for_backward_bytes", bytes_text), status(*row)});
+  return table;
+}
+
+TextTable outside_table(const Results& results) {
+  const auto rows = rows_of(results, "outside_step");
+  TextTable table{"The same layer by an outside implementation, timed by itself",
+                  {"by", "T", "seq. par.", "time [p5 - p95]", "speed-up", "efficiency", "payload",
+                   "of the reference's", "result"},
+                  {},
+                  note_for(rows)};
+  for (const Row* row : rows)
+    table.rows.push_back({row->implementation, degree(*row), row->sequence_parallel, band(*row),
+                          figure_text(*row, "speed_up", plain), figure_text(*row, "efficiency", percent),
+                          figure_text(*row, "payload_counted_bytes", bytes_text),
+                          figure_text(*row, "beside_reference", percent), status(*row)});
   return table;
 }
 
@@ -184,8 +200,8 @@ TextTable fit_table(const Results& results) {
 std::vector<TextTable> all_tables(const Results& results) {
   std::vector<TextTable> tables;
   for (TextTable table :
-       {step_table(results), split_table(results), overlap_table(results), model_table(results),
-        collective_table(results), product_table(results), fit_table(results)})
+       {step_table(results), outside_table(results), split_table(results), overlap_table(results),
+        model_table(results), collective_table(results), product_table(results), fit_table(results)})
     if (!table.rows.empty()) tables.push_back(std::move(table));
   return tables;
 }

@@ -17,6 +17,7 @@ struct TextTable {
 };
 
 TextTable step_table(const Results& results);
+TextTable outside_table(const Results& results);
 TextTable split_table(const Results& results);  // where the time of a step goes
 TextTable overlap_table(const Results& results);
 // Of one form, or of all.

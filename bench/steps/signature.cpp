@@ -155,6 +155,13 @@ Signatures baseline_signatures(const StackShape& shape, int slot) {
   return signatures;
 }
 
+Signatures baseline_signatures(const Problem& problem) {
+  Signatures signatures;
+  const auto answers = baseline::solve(problem.operation, problem.model, layer_inputs(problem, "")).answers;
+  for (const auto& [name, answer] : answers) signatures[name] = signature_of(name, answer);
+  return signatures;
+}
+
 double baseline_flops(const StackShape& shape) {
   const ModelConfig& m = shape.model;
   const auto tokens = static_cast<double>(shape.batch * shape.sequence);
@@ -195,7 +202,7 @@ double signature_tolerance(const StackShape& shape) {
   return roundings * u * depth * (shape.dtype == DType::bf16 ? 1 : std::sqrt(terms));
 }
 
-void share(Communicator& ranks, Signatures& signatures) {
+void share(Communicator& ranks, Signatures& signatures, int root) {
   std::string names;
   std::vector<double> numbers;
   for (const auto& [name, signature] : signatures) {
@@ -206,15 +213,15 @@ void share(Communicator& ranks, Signatures& signatures) {
   const Tensor sizes = host_tensor(DType::i64, {2});
   sizes.data<std::int64_t>()[0] = static_cast<std::int64_t>(names.size());
   sizes.data<std::int64_t>()[1] = static_cast<std::int64_t>(numbers.size());
-  ranks.broadcast(sizes, 0);
+  ranks.broadcast(sizes, root);
   const Tensor text = host_tensor(DType::u8, {sizes.data<std::int64_t>()[0]});
   const Tensor values = host_tensor(DType::f64, {sizes.data<std::int64_t>()[1]});
-  if (ranks.rank() == 0) {
+  if (ranks.rank() == root) {
     std::copy(names.begin(), names.end(), text.data<std::uint8_t>());
     std::copy(numbers.begin(), numbers.end(), values.data<double>());
   }
-  ranks.broadcast(text, 0);
-  ranks.broadcast(values, 0);
+  ranks.broadcast(text, root);
+  ranks.broadcast(values, root);
   signatures.clear();
   const double* at = values.data<double>();
   std::string name;

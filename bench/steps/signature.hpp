@@ -26,6 +26,8 @@ Signatures signatures_of(Communicator& ranks, const std::vector<PlacedTensor>& t
 // Of the f64 baseline for one slot of inputs, by solving the layers one after the other. Slow: for small
 // sizes.
 Signatures baseline_signatures(const StackShape& shape, int slot);
+// Of one operation's problem, with the names of baseline/baseline.hpp.
+Signatures baseline_signatures(const Problem& problem);
 double baseline_flops(const StackShape& shape);
 
 // Empty where every tensor is within `tolerance` of the reference; else the worst, with its error.
@@ -34,7 +36,7 @@ std::string difference(const Signatures& got, const Signatures& reference, doubl
 // What rounding may do: 16 roundings, which in f32 meet in sums of the length of the longest contraction.
 double signature_tolerance(const StackShape& shape);
 
-// From rank 0 to all. Collective.
-void share(Communicator& ranks, Signatures& signatures);
+// From rank `root` to all. Collective.
+void share(Communicator& ranks, Signatures& signatures, int root);
 
 }  // namespace tpc::bench

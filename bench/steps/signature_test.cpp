@@ -79,7 +79,7 @@ TEST(Signature, IsShared) {
   on_local_ranks(3, [](const CommunicatorPtr& ranks) {
     Signatures signatures;
     if (ranks->rank() == 0) signatures = {{"y", {{1, 2, 3, 4}, 5}}, {"blocks.0.x", {{6, 7, 8, 9}, 10}}};
-    share(*ranks, signatures);
+    share(*ranks, signatures, 0);
     ASSERT_EQ(signatures.size(), 2U);
     EXPECT_EQ(signatures.at("blocks.0.x").projections[3], 9);
     EXPECT_EQ(signatures.at("y").norm, 5);

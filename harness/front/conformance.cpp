@@ -78,7 +78,7 @@ int conformance_main(int argc, char** argv, const Program& program) {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error of writing, no death
   try {
     MpiSession session(argc, argv);
-    const World world{session.world("world"), session.local_ranks(), session.library()};
+    const World world{session.world("world"), session.local_ranks(), MpiSession::library()};
     if (world.ranks->rank() != 0) silence_standard_output();
     const int code = run_conformance(world, arguments, program);
     session.finish(code);

@@ -160,6 +160,8 @@ std::string to_json(const Request& request, const RequestEnvelope& envelope) {
   add_problem(json, request.problem);
   json["sharding"] = json_of(request.sharding);
   for (const Action action : request.script) json["script"].push_back(word(action));
+  if (request.timing.samples > 0)
+    json["timing"] = {{"warm_up", request.timing.warm_up}, {"samples", request.timing.samples}};
   json["inputs"] = envelope.inputs;
   json["answer"] = envelope.answer;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -205,6 +205,11 @@ ChildAnswer answer_of(const std::string& line, int id, const MeshPlace& place, c
   response.reports_calls = json.contains("trace");
   if (response.reports_calls)
     for (const Json& row : list_at(json, "trace")) response.trace.push_back(trace_row(row));
+  if (json.contains("seconds"))
+    for (const Json& seconds : list_at(json, "seconds")) {
+      if (!seconds.is_number()) malformed("an entry of 'seconds' is no number");
+      response.seconds.push_back(seconds.get<double>());
+    }
   response.reports_memory = false;
   if (!json.contains("tensors")) return answer;
   const Json& tensors = list_at(json, "tensors");

@@ -20,7 +20,7 @@ class MpiSession {
   CommunicatorPtr world(const std::string& name);   // collective; a new family each time
   int local_ranks() const { return local_ranks_; }  // on this host
   int local_rank() const { return local_rank_; }
-  std::string library() const;  // one line of MPI_Get_library_version
+  static std::string library();  // one line of MPI_Get_library_version; needs no session
   [[noreturn]] void finish(int code);
 
  private:

@@ -69,7 +69,7 @@ MpiSession::~MpiSession() {
 
 CommunicatorPtr MpiSession::world(const std::string& name) { return make_mpi_root(MPI_COMM_WORLD, name); }
 
-std::string MpiSession::library() const {
+std::string MpiSession::library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");

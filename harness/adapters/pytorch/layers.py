@@ -14,6 +14,7 @@ from tp_protocol import Unsupported
 
 import model as plain
 import plan
+import stopwatch
 from tensors import BY_CASE, Answers, local_part, read_inputs
 from recorder import Recorder
 
@@ -112,18 +113,34 @@ def run(request: Request, mesh: DeviceMesh) -> dict[str, Any]:
     whole = inputs["ids" if embeds else "x"]
     x = local_part(whole, mesh, layer.x)
     x.requires_grad_(not embeds)
+    dy = local_part(inputs["dy"], mesh, layer.y) if "backward" in request["script"] else None
+    seconds = stopwatch.seconds(lambda: step(module, x, dy), request, mesh)
+    clear_gradients(module, x)
     answers, calls = Answers(mesh), Recorder(mesh)
     with calls:
         y = to_local(module(x))
         shape = list(whole.shape[:2]) + [inputs["dy"].shape[2]]
         answers.give("y", y, shape, layer.y)
-        if "backward" in request["script"]:
+        if dy is not None:
             calls.phase = "backward"
-            y.backward(local_part(inputs["dy"], mesh, layer.y))
+            y.backward(dy)
             if not embeds:
                 answers.give("dx", gradient(x), whole.shape, layer.x)
             give_gradients(answers, module, calls)
-    return answers.response(request["answer"], calls.calls)
+    return {**answers.response(request["answer"], calls.calls), "seconds": seconds}
+
+
+def step(module: nn.Module, x: Tensor, dy: Tensor | None) -> None:
+    """What is timed: forward, and backward where there is an upstream gradient."""
+    clear_gradients(module, x)
+    y = to_local(module(x))
+    if dy is not None:
+        y.backward(dy)
+
+
+def clear_gradients(module: nn.Module, x: Tensor) -> None:
+    x.grad = None
+    module.zero_grad(set_to_none=True)
 
 
 def gradient(x: Tensor) -> Tensor:
