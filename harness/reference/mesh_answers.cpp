@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include "reference/core/contract.hpp"
 
 namespace tpc {
 
@@ -79,6 +82,36 @@ MeshSpec view_spec(const MeshProblem& problem) {
   return spec;
 }
 
+int product(const std::vector<int>& sizes) {
+  int all = 1;
+  for (const int size : sizes) all *= size;
+  return all;
+}
+
+// What cannot be has no answer. Who refuses it is not asked for one.
+void expect_possible(const MeshProblem& problem) {
+  const auto sound = [](const MeshSpec& spec) {
+    std::set<std::string> names(spec.axes.begin(), spec.axes.end());
+    return !spec.axes.empty() && spec.shape.size() == spec.axes.size() && names.size() == spec.axes.size() &&
+           *std::min_element(spec.shape.begin(), spec.shape.end()) > 0;
+  };
+  TPC_EXPECT(sound(problem.mesh), "a mesh {} cannot be", to_string(problem.mesh));
+  std::vector<std::size_t> places;
+  int size = 1;
+  for (const std::string& name : problem.axes) {
+    places.push_back(place_of(problem.mesh.axes, name));
+    TPC_EXPECT(places.back() < problem.mesh.axes.size(), "a mesh {} has no axis '{}'",
+               to_string(problem.mesh), name);
+    size *= problem.mesh.shape[places.back()];
+  }
+  TPC_EXPECT(sound(view_spec(problem)), "a view {} cannot be", to_string(view_spec(problem)));
+  if (problem.view != View::flatten && problem.view != View::unflatten) return;
+  TPC_EXPECT(product(problem.into.shape) == size, "{} ranks cannot be seen as {}", size,
+             to_string(problem.into));
+  for (std::size_t i = 1; i < places.size(); ++i)
+    TPC_EXPECT(places[i] == places[i - 1] + 1, "axes that lie apart, or in another order, cannot be one");
+}
+
 bool agree_apart_from(const Coordinates& a, const Coordinates& b, std::size_t axis) {
   for (std::size_t i = 0; i < a.size(); ++i)
     if (i != axis && a[i] != b[i]) return false;
@@ -119,6 +152,7 @@ baseline::Answer listed_groups(const MeshSpec& spec, std::size_t axis) {
 }  // namespace
 
 baseline::Solution mesh_answers(const MeshProblem& problem) {
+  expect_possible(problem);
   std::vector<Standing> all;
   for (const Coordinates& at : counted_up(problem.mesh.shape)) all.push_back(standing_of(problem, at));
   const MeshSpec spec = view_spec(problem);

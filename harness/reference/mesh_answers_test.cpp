@@ -47,5 +47,22 @@ TEST(MeshAnswers, JoinedAndCutAxes) {
   EXPECT_EQ(answer(cut, "groups.copies"), (Values{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
+TEST(MeshAnswers, WhatCannotBeHasNone) {
+  const MeshSpec square{{2, 2}, {"dp", "tp"}};
+  for (const MeshProblem& problem :
+       std::vector<MeshProblem>{{View::whole, {{2, 1}, {"tp", "tp"}}, {}, {}},
+                                {View::whole, {{2, 2}, {"tp"}}, {}, {}},
+                                {View::whole, {{}, {}}, {}, {}},
+                                {View::whole, {{0, 2}, {"dp", "tp"}}, {}, {}},
+                                {View::sub, square, {"ep"}, {}},
+                                {View::flatten, cube, {"pp", "tp"}, {{4}, {"x"}}},
+                                {View::flatten, cube, {"tp", "dp"}, {{4}, {"x"}}},
+                                {View::flatten, cube, {"dp", "tp"}, {{}, {"pp"}}},
+                                {View::flatten, cube, {"dp", "tp"}, {{4}, {"pp"}}},
+                                {View::unflatten, {{8}, {"tp"}}, {"tp"}, {{3, 2}, {"a", "b"}}},
+                                {View::unflatten, square, {"tp"}, {{2, 1}, {"dp", "b"}}}})
+    EXPECT_THROW(mesh_answers(problem), ContractError) << to_string(problem.mesh);
+}
+
 }  // namespace
 }  // namespace tpc
