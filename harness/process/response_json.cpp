@@ -177,6 +177,18 @@ const Json& list_at(const Json& json, const char* field) {
   return json[field];
 }
 
+// What is kept for backward, in sum: a process has no allocator of ours to be held against.
+void add_kept(const Json& kept, Response& response) {
+  if (!kept.is_object()) malformed("'kept' is no object");
+  for (const auto& [field, entry] :
+       {std::pair{"activations", "activations"}, {"statistics", "statistics.all"}}) {
+    const std::int64_t bytes = whole_at(kept, field);
+    response.saved.push_back({entry, DType::u8, {bytes}, bytes, nullptr});
+    response.saved_bytes += bytes;
+  }
+  response.live_bytes = response.saved_bytes;
+}
+
 }  // namespace
 
 ChildIdentity identity_of(const std::string& line) {
@@ -210,7 +222,8 @@ ChildAnswer answer_of(const std::string& line, int id, const MeshPlace& place, c
       if (!seconds.is_number()) malformed("an entry of 'seconds' is no number");
       response.seconds.push_back(seconds.get<double>());
     }
-  response.reports_memory = false;
+  response.reports_memory = json.contains("kept");
+  if (response.reports_memory) add_kept(json["kept"], response);
   if (!json.contains("tensors")) return answer;
   const Json& tensors = list_at(json, "tensors");
   if (tensors.empty()) return answer;

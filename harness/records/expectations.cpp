@@ -46,11 +46,14 @@ Waiver waiver_of(const Json& json) {
   waiver.id = text_of(json, "id", "a waiver");
   const std::string of = "waiver " + waiver.id;
   waiver.cases = texts_of(json, "cases", of);
-  waiver.words = text_of(json, "words", of);
+  waiver.words = json.contains("words") && json["words"].is_array()
+                     ? texts_of(json, "words", of)
+                     : std::vector<std::string>{text_of(json, "words", of)};
   waiver.reason = text_of(json, "reason", of);
   waiver.link = text_of(json, "link", of);
   waiver.expires = text_of(json, "expires", of);
   if (waiver.cases.empty()) throw UsageError(of + " is about no case");
+  if (waiver.words.empty()) throw UsageError(of + " bears any failure: 'words' is empty");
   if (!waiver.link.starts_with("https://")) throw UsageError(of + ": 'link' is no https:// address");
   if (!is_day(waiver.expires)) throw UsageError(of + ": 'expires' is no day as 2027-06-30");
   return waiver;
@@ -60,6 +63,25 @@ bool matches(const std::vector<std::string>& patterns, const std::string& name) 
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
     return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
   });
+}
+
+// The pieces between the *, one after the other. No fnmatch: messages are full of brackets.
+bool holds(const std::string& message, const std::string& words) {
+  std::size_t at = 0;
+  for (std::size_t begin = 0; begin <= words.size();) {
+    const std::size_t end = std::min(words.find('*', begin), words.size());
+    const std::string piece = words.substr(begin, end - begin);
+    at = message.find(piece, at);
+    if (at == std::string::npos) return false;
+    at += piece.size();
+    begin = end + 1;
+  }
+  return true;
+}
+
+bool says(const std::string& message, const std::vector<std::string>& any_of) {
+  return std::any_of(any_of.begin(), any_of.end(),
+                     [&](const std::string& words) { return holds(message, words); });
 }
 
 bool went_wrong(const Record& record) {
@@ -75,17 +97,23 @@ void check_patterns(const std::vector<std::string>& patterns, const std::string&
       findings.violations.push_back(fmt::format("{}: '{}' names no case", of, pattern));
 }
 
+using NamesByWaiver = std::map<std::string, std::vector<std::string>>;
+
+std::string first_of(const std::vector<std::string>& names) {
+  return names.front() + (names.size() > 1 ? " and others" : "");
+}
+
 void hold_failure(const Expectations& expectations, const Record& record, const std::string& day,
-                  std::set<std::string>& used, ExpectationFindings& findings) {
+                  NamesByWaiver& explained, ExpectationFindings& findings) {
   for (const Waiver& waiver : expectations.waivers) {
-    if (!matches(waiver.cases, record.case_name) || record.message.find(waiver.words) == std::string::npos)
-      continue;
-    used.insert(waiver.id);
-    if (day > waiver.expires)
+    if (!matches(waiver.cases, record.case_name) || !says(record.message, waiver.words)) continue;
+    if (day > waiver.expires) {
       findings.violations.push_back(
           fmt::format("{}: waiver {} expired on {}", record.case_name, waiver.id, waiver.expires));
-    else
+    } else {
       ++findings.waived;
+      explained[waiver.id].push_back(record.case_name);
+    }
     return;
   }
   findings.violations.push_back(
@@ -122,12 +150,12 @@ ExpectationFindings hold(const Expectations& expectations, const Judged& judged)
   check_patterns(expectations.must_pass, "must_pass", judged, findings);
   for (const Waiver& waiver : expectations.waivers)
     check_patterns(waiver.cases, "waiver " + waiver.id, judged, findings);
-  std::set<std::string> used;
-  std::map<std::string, std::vector<std::string>> passes;
+  NamesByWaiver explained;
+  NamesByWaiver passes;
   for (const Record& record : judged.records) {
     if (record.verdict == Outcome::not_run) continue;
     if (went_wrong(record)) {
-      hold_failure(expectations, record, judged.today, used, findings);
+      hold_failure(expectations, record, judged.today, explained, findings);
       continue;
     }
     if (record.verdict == Outcome::unsupported && matches(expectations.must_pass, record.case_name))
@@ -136,10 +164,12 @@ ExpectationFindings hold(const Expectations& expectations, const Judged& judged)
       if (record.verdict == Outcome::pass && matches(waiver.cases, record.case_name))
         passes[waiver.id].push_back(record.case_name);
   }
+  for (const auto& [id, names] : explained)
+    findings.remarks.push_back(fmt::format("waiver {} explains {} failure{}: {}", id, names.size(),
+                                           names.size() > 1 ? "s" : "", first_of(names)));
   for (const auto& [id, names] : passes)
-    findings.remarks.push_back(fmt::format("unexpected pass{}: {}{}, of waiver {}",
-                                           names.size() > 1 ? "es" : "", names.front(),
-                                           names.size() > 1 ? " and others" : "", id));
+    findings.remarks.push_back(fmt::format("unexpected pass{}: {}, of waiver {}",
+                                           names.size() > 1 ? "es" : "", first_of(names), id));
   return findings;
 }
 

@@ -11,12 +11,13 @@
 
 namespace tpc {
 
-// A failure that is explained. `cases` are patterns of names, in which * stands for anything; `words` must be
-// in the message, so that another failure of the same case is not borne along.
+// A failure that is explained. `cases` are patterns of names, in which * stands for anything. The message
+// must hold `words`, in which * stands for anything too, so that another failure of the same case is not
+// borne along.
 struct Waiver {
   std::string id;
   std::vector<std::string> cases;
-  std::string words;
+  std::vector<std::string> words;  // any of them
   std::string reason;
   std::string link;     // a public one
   std::string expires;  // the last day, 2027-06-30
@@ -41,7 +42,7 @@ struct Judged {
 struct ExpectationFindings {
   int waived = 0;
   std::vector<std::string> violations;  // any of them fails the run
-  std::vector<std::string> remarks;     // unexpected passes, waivers that nothing needed
+  std::vector<std::string> remarks;     // what each waiver explained, and unexpected passes
 };
 
 ExpectationFindings hold(const Expectations& expectations, const Judged& judged);

@@ -20,7 +20,7 @@ Record record(const std::string& name, Outcome verdict, const std::string& messa
 }
 
 const Expectations expected{
-    "torch 2.15", {"a.b/*"}, {{"T-1", {"a.c/*_f64"}, "equal values", "why", "https://x", "2027-06-30"}}};
+    "torch 2.15", {"a.b/*"}, {{"T-1", {"a.c/*_f64"}, {"equal values"}, "why", "https://x", "2027-06-30"}}};
 const std::vector<std::string> names = {"a.b/tp2", "a.c/tp2_f64", "a.c/tp2_f32"};
 
 ExpectationFindings found(const std::vector<Record>& records, const Expectations& e = expected,
@@ -38,6 +38,7 @@ TEST(Expectations, ExplainedFailuresAreBorne) {
       found({record("a.b/tp2", Outcome::pass), record("a.c/tp2_f64", Outcome::fail, "no equal values")});
   EXPECT_TRUE(findings.violations.empty());
   EXPECT_EQ(findings.waived, 1);
+  EXPECT_EQ(findings.remarks, std::vector<std::string>{"waiver T-1 explains 1 failure: a.c/tp2_f64"});
 }
 
 TEST(Expectations, OtherFailuresAreNot) {
@@ -50,6 +51,18 @@ TEST(Expectations, OtherFailuresAreNot) {
       "a.c/tp2_f64: waiver T-1 expired on 2027-06-30");
   EXPECT_EQ(only_violation(found({record("a.b/tp2", Outcome::unsupported)})),
             "a.b/tp2: must pass, and is unsupported");
+}
+
+TEST(Expectations, WordsMustAllBeSaidInTheirOrder) {
+  Expectations narrow = expected;
+  narrow.waivers[0].words = {"nothing", "rank 0*y[*(3 of 9"};
+  const auto violations = [&](const std::string& message) {
+    return found({record("a.c/tp2_f64", Outcome::fail, message)}, narrow).violations.size();
+  };
+  EXPECT_EQ(violations("rank 0: y[1, 2]: 5, not 4 (3 of 9 differ)"), 0U);
+  EXPECT_EQ(violations("rank 0: dx[1, 2]: 5, not 4 (3 of 9 differ)"), 1U);
+  EXPECT_EQ(violations("rank 0: y[1, 2]: 5, not 4 (4 of 9 differ)"), 1U);
+  EXPECT_EQ(violations("(3 of 9 differ) y[1, 2] of rank 0"), 1U);
 }
 
 TEST(Expectations, UnexpectedPassesAreReported) {

@@ -21,6 +21,7 @@ struct TrainCase {
   TrainProblem train;
   int tp = 1;
   SP mode = SP::off;
+  bool drops = true;
 };
 
 TrainProblem sgd() {
@@ -55,13 +56,30 @@ TrainProblem adamw() {
   return t;
 }
 
-ModelConfig small_model() {
+ModelConfig small_model(bool drops) {
   ModelConfig config = gpt2_style();
   config.hidden = 48;
   config.head_dim = 2;
   config.ffn = 96;
-  config.dropout = {0.1, 0.1, 0.1};
+  if (drops) config.dropout = {0.1, 0.1, 0.1};
   return config;
+}
+
+// For those who do not let anybody give them their masks.
+std::vector<TrainCase> cases_without_dropout() {
+  std::vector<TrainCase> all;
+  for (const int tp : {1, 2, 3, 4, 8})
+    for (const SP mode : {SP::off, SP::kept}) {
+      if (tp == 1 && mode == SP::kept) continue;
+      all.push_back({"sgd", sgd(), tp, mode, false});
+      if (tp == 2 || tp == 3) all.push_back({"adamw", adamw(), tp, mode, false});
+    }
+  for (const auto& [tag, train] : {std::pair{"sgd_norm1", sgd_by_norm(1)},
+                                   {"sgd_norm3", sgd_by_norm(3)},
+                                   {"sgd_norm_inf", sgd_by_norm(infinite)},
+                                   {"sgd_momentum", heavy_ball()}})
+    all.push_back({tag, train, 3, SP::kept, false});
+  return all;
 }
 
 std::vector<TrainCase> train_cases() {
@@ -78,6 +96,8 @@ std::vector<TrainCase> train_cases() {
     all.push_back({"sgd_norm_inf", sgd_by_norm(infinite), tp, SP::kept});
     all.push_back({"sgd_momentum", heavy_ball(), tp, SP::kept});
   }
+  const std::vector<TrainCase> without = cases_without_dropout();
+  all.insert(all.end(), without.begin(), without.end());
   return all;
 }
 
@@ -85,10 +105,11 @@ Case train_case(const TrainCase& t, std::uint64_t seed) {
   Case c;
   c.suite = "train";
   c.tier = Tier::f64;
-  c.name = fmt::format("{}/tp{}_f64{}", t.tag, t.tp, t.mode == SP::off ? "" : "_sp");
+  c.name = fmt::format("{}/tp{}_f64{}{}", t.tag, t.tp, t.mode == SP::off ? "" : "_sp",
+                       t.drops ? "" : "_no_dropout");
   Problem& problem = c.request.problem;
   problem.operation = Operation::train;
-  problem.model = small_model();
+  problem.model = small_model(t.drops);
   problem.batch = 2;
   problem.sequence = 24;
   problem.seed = seed;
@@ -101,10 +122,11 @@ Case train_case(const TrainCase& t, std::uint64_t seed) {
   c.request.mesh = {{t.tp}, {"tp"}};
   c.profile = problem.random.profile;
   c.statement = fmt::format(
-      "{} steps of {} with dropout and clipping on {} ranks: every parameter, each loss and each gradient "
-      "norm is that of "
+      "{} steps of {} with {}clipping on {} ranks: every parameter, each loss and each gradient norm is that "
+      "of "
       "one device",
-      problem.train.steps(), t.train.optimizer == TrainProblem::Optimizer::sgd ? "SGD" : "AdamW", t.tp);
+      problem.train.steps(), t.train.optimizer == TrainProblem::Optimizer::sgd ? "SGD" : "AdamW",
+      t.drops ? "dropout and " : "", t.tp);
   return c;
 }
 
