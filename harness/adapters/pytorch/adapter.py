@@ -14,10 +14,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 from torch.distributed.device_mesh import DeviceMesh  # noqa: E402
-from tp_protocol import Unsupported, serve  # noqa: E402
+from tp_protocol import serve  # noqa: E402
 
 import collectives  # noqa: E402
 import layers  # noqa: E402
+import mesh_views  # noqa: E402
 import training  # noqa: E402
 
 Request = dict[str, Any]
@@ -45,12 +46,12 @@ class Meshes:
 
 def answer(request: Request, meshes: Meshes) -> dict[str, Any]:
     if request["kind"] == "mesh":
-        raise Unsupported("views of meshes are not asked of torch yet")
+        return mesh_views.run(request, meshes.alone)
     mesh = meshes.of(request["mesh"])
-    if request["rank"] is None:
-        return {"status": "idle"}
     if request["kind"] == "collective":
         return collectives.run(request, mesh)
+    if request["rank"] is None:
+        return {"status": "idle"}
     if request["operation"] == "train":
         return training.run(request, mesh)
     return layers.run(request, mesh)

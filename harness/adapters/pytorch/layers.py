@@ -16,6 +16,7 @@ import model as plain
 import plan
 import stopwatch
 from tensors import BY_CASE, Answers, local_part, read_inputs
+from kept import Kept
 from recorder import Recorder
 
 Request = dict[str, Any]
@@ -55,12 +56,6 @@ def refuse_what_is_missing(request: Request) -> None:
         raise Unsupported("a row-first MLP is not asked of torch")
     if any(rate > 0 for rate in config["dropout"].values()) and request["random"]["training"]:
         raise Unsupported("torch's dropout does not hand out its masks")
-    ranks = len(request["mesh"]["ranks"])
-    attends = request["operation"] in ("attention", "transformer_layer", "model", "train")
-    if attends and config["heads"] % ranks == 0 and config["kv_heads"] % ranks != 0:
-        raise Unsupported(f"{config['kv_heads']} kv heads on {ranks} ranks: ColwiseParallel makes no copies")
-    if config["loss"]["smoothing_over"] != "all_classes" and config["loss"]["label_smoothing"] > 0:
-        raise Unsupported("torch smooths over all classes")
 
 
 class Layer:
@@ -93,6 +88,10 @@ def build(request: Request, cut: plan.Cut) -> Layer:
     raise Unsupported(f"{operation} is not asked of torch yet")
 
 
+def cut_of(request: Request, mesh: DeviceMesh) -> plan.Cut:
+    return plan.Cut(request["sharding"], request["model"], mesh.size())
+
+
 def to_local(x: Tensor) -> Tensor:
     return x.to_local() if isinstance(x, DTensor) else x
 
@@ -106,7 +105,7 @@ def run(request: Request, mesh: DeviceMesh) -> dict[str, Any]:
         return run_cross_entropy(request, mesh, inputs)
     if request["operation"] == "model":
         return run_model(request, mesh, inputs)
-    layer = build(request, plan.Cut(request["sharding"]))
+    layer = build(request, cut_of(request, mesh))
     load(layer.module, inputs)
     module = plan.apply(layer.module, mesh, layer.style)
     embeds = request["operation"] == "vocab_embedding"
@@ -116,9 +115,10 @@ def run(request: Request, mesh: DeviceMesh) -> dict[str, Any]:
     dy = local_part(inputs["dy"], mesh, layer.y) if "backward" in request["script"] else None
     seconds = stopwatch.seconds(lambda: step(module, x, dy), request, mesh)
     clear_gradients(module, x)
-    answers, calls = Answers(mesh), Recorder(mesh)
+    answers, calls, kept = Answers(mesh), Recorder(mesh), Kept(module)
     with calls:
-        y = to_local(module(x))
+        with kept:
+            y = to_local(module(x))
         shape = list(whole.shape[:2]) + [inputs["dy"].shape[2]]
         answers.give("y", y, shape, layer.y)
         if dy is not None:
@@ -127,7 +127,7 @@ def run(request: Request, mesh: DeviceMesh) -> dict[str, Any]:
             if not embeds:
                 answers.give("dx", gradient(x), whole.shape, layer.x)
             give_gradients(answers, module, calls)
-    return {**answers.response(request["answer"], calls.calls), "seconds": seconds}
+    return {**answers.response(request["answer"], calls.calls), "seconds": seconds, "kept": kept.bytes()}
 
 
 def step(module: nn.Module, x: Tensor, dy: Tensor | None) -> None:
@@ -158,13 +158,15 @@ def give_gradients(answers: Answers, module: nn.Module, calls: Recorder) -> None
 
 
 def mean_loss(logits: Tensor, targets: Tensor, loss: dict[str, Any]) -> Tensor:
-    if loss["mean_over"] == "valid_tokens":
-        return plain.token_losses(logits, targets, loss, "mean")
-    return plain.token_losses(logits, targets, loss, "sum") / targets.numel()
+    valid = loss["mean_over"] == "valid_tokens"
+    if valid and not plain.has_own_terms(loss):
+        return plain.cross_entropy(logits, targets, loss, "mean")
+    count = (targets != loss["ignore_index"]).sum() if valid else targets.numel()
+    return plain.token_losses(logits, targets, loss).sum() / count
 
 
 def give_losses(answers: Answers, logits: Tensor, targets: Tensor, loss: dict[str, Any], mean: Tensor) -> None:
-    tokens = plain.token_losses(logits.detach(), targets, loss, "none")
+    tokens = plain.token_losses(logits.detach(), targets, loss)
     for name, value, shape in (("loss", mean, [1]), ("token_loss", tokens, list(targets.shape))):
         whole = value.full_tensor() if isinstance(value, DTensor) else value
         answers.give(name, whole.reshape(shape), shape, Replicate())
@@ -193,7 +195,7 @@ def cut_model(request: Request, mesh: DeviceMesh, inputs: dict[str, Tensor]) -> 
     if config["tied_head"]:
         module.tie()
     load(module, inputs)
-    plan.apply(module, mesh, plan.Cut(request["sharding"]).model(config))
+    plan.apply(module, mesh, cut_of(request, mesh).model(config))
     if config["tied_head"]:
         module.tie()  # parallelize_module made two parameters of it
     return module
@@ -223,7 +225,7 @@ def run_init(request: Request, mesh: DeviceMesh) -> dict[str, Any]:
     if request["random"]["profile"] != "dtensor":
         raise Unsupported("torch draws its own numbers: only the relations of profile dtensor can be judged")
     module = plain.Model(config, BY_CASE[request["dtype"]])
-    plan.apply(module, mesh, plan.Cut(request["sharding"]).model(config))
+    plan.apply(module, mesh, cut_of(request, mesh).model(config))
     if config["tied_head"]:
         module.tie()
     answers = Answers(mesh)

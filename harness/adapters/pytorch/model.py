@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.distributed.tensor import DTensor
 from torch.nn import functional as F
 
 Config = dict[str, Any]
@@ -147,15 +148,41 @@ class Model(nn.Module):
         return self.head(self.final_norm(x))
 
 
-def token_losses(logits: Tensor, targets: Tensor, loss: Config, reduction: str) -> Tensor:
-    if loss["z_loss"] != 0:
-        from tp_protocol import Unsupported
-
-        raise Unsupported("torch's cross entropy has no z-loss")
+def cross_entropy(logits: Tensor, targets: Tensor, loss: Config, reduction: str) -> Tensor:
+    """torch's own, which smooths over all classes."""
+    smoothing = loss["label_smoothing"] if loss["smoothing_over"] == "all_classes" else 0.0
     return F.cross_entropy(
         logits.flatten(0, 1),
         targets.flatten(),
         ignore_index=loss["ignore_index"],
-        label_smoothing=loss["label_smoothing"],
+        label_smoothing=smoothing,
         reduction=reduction,
     )
+
+
+def smooths_over_others(loss: Config) -> bool:
+    return bool(loss["label_smoothing"] > 0 and loss["smoothing_over"] != "all_classes")
+
+
+def has_own_terms(loss: Config) -> bool:
+    return smooths_over_others(loss) or loss["z_loss"] != 0
+
+
+def whole(x: Tensor) -> Tensor:
+    return x.full_tensor() if isinstance(x, DTensor) else x
+
+
+def token_losses(logits: Tensor, targets: Tensor, loss: Config) -> Tensor:
+    """What torch's loss lacks is added by hand from log_softmax and logsumexp, as one would outside of it."""
+    losses = cross_entropy(logits, targets, loss, "none")
+    if not has_own_terms(loss):
+        return losses
+    losses, flat = whole(losses), logits.flatten(0, 1)
+    valid = (targets.flatten() != loss["ignore_index"]).to(losses.dtype)
+    if smooths_over_others(loss):
+        share = loss["label_smoothing"] / (logits.shape[-1] - 1)
+        others = whole(F.log_softmax(flat, dim=-1).sum(-1))
+        losses = (1 - loss["label_smoothing"] - share) * losses - share * others * valid
+    if loss["z_loss"] != 0:
+        losses = losses + loss["z_loss"] * whole(torch.logsumexp(flat, dim=-1)) ** 2 * valid
+    return losses

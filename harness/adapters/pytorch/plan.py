@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_module
+from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard, distribute_module
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
     ParallelStyle,
@@ -33,10 +33,35 @@ class Replicated(ParallelStyle):
         return distribute_module(module, device_mesh, None, enter, leave)
 
 
+class CopiedHeads(ParallelStyle):
+    """Fewer kv heads than ranks: each rank keeps the whole projection and takes the head that its queries share, so
+    that the gradient is a sum that is pending."""
+
+    def __init__(self, layout: Placement, heads: int, head_dim: int) -> None:
+        super().__init__()
+        self.layout, self.heads, self.head_dim = layout, heads, head_dim
+
+    def _apply(self, module: nn.Module, device_mesh: DeviceMesh) -> nn.Module:
+        head = device_mesh.get_local_rank() * self.heads // device_mesh.size()
+
+        def enter(_: nn.Module, inputs: tuple[Tensor, ...], mesh: DeviceMesh) -> DTensor:
+            x = inputs[0]
+            if not isinstance(x, DTensor):
+                x = DTensor.from_local(x, mesh, [self.layout], run_check=False)
+            return x.redistribute(placements=[Replicate()])
+
+        def leave(_: nn.Module, outputs: DTensor, __: DeviceMesh) -> Tensor:
+            return outputs.to_local(grad_placements=[Partial()]).narrow(-1, head * self.head_dim, self.head_dim)
+
+        return distribute_module(module, device_mesh, None, enter, leave)
+
+
 class Cut:
     """The layouts of one request."""
 
-    def __init__(self, sharding: dict[str, Any]) -> None:
+    def __init__(self, sharding: dict[str, Any], config: dict[str, Any], ranks: int) -> None:
+        self.config = config
+        self.copied_heads = config["kv_heads"] < ranks and ranks % config["kv_heads"] == 0
         self.sequence_parallel = sharding["sequence_parallel"] != "off"
         self.tokens = Shard(0) if self.sequence_parallel else Replicate()
         self.gather_output = sharding["gather_output"]
@@ -73,8 +98,14 @@ class Cut:
         return {**self.entry(at), **entered, join(at, row): self.row()}
 
     def attention(self, at: str = "") -> Plan:
-        columns = {join(at, c): self.entered_column() for c in ("q", "k", "v")}
+        columns: Plan = {join(at, c): self.entered_column() for c in ("q", "k", "v")}
+        if self.copied_heads:
+            columns |= {join(at, c): self.copied() for c in ("k", "v")}
         return {**self.entry(at), **columns, join(at, "out"): self.row()}
+
+    def copied(self) -> ParallelStyle:
+        layout = self.tokens if self.own_entries else Replicate()
+        return CopiedHeads(layout, self.config["kv_heads"], self.config["head_dim"])
 
     def embedding(self, positions: bool, at: str = "") -> Plan:
         tables = ("tokens", "positions") if positions else ("tokens",)

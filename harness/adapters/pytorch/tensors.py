@@ -53,6 +53,15 @@ class Answers:
         self.raw[name] = Raw(NAMES[local.dtype], list(local.shape), local.reshape(-1).view(torch.uint8).numpy().tobytes())
         self.tensors.append({"name": name, "layout": layout})
 
+    def give_row(self, name: str, row: Tensor, place: int, rows: int, shape: list[int] | None = None) -> None:
+        """One row of a table, by hand: those who give rows need not be the mesh. `shape`: of the row."""
+        extent = [1, *(list(row.shape) if shape is None else shape)]
+        start = [0] * len(extent)
+        block = {"global_offset": [place, *start[1:]], "extent": extent, "local_offset": start}
+        layout = {"global_shape": [rows, *extent[1:]], "blocks": [block] if 0 not in extent else []}
+        self.raw[name] = Raw(NAMES[row.dtype], extent, row.contiguous().view(torch.uint8).numpy().tobytes())
+        self.tensors.append({"name": name, "layout": layout})
+
     def give_parameter(self, name: str, parameter: Tensor, value: Tensor) -> None:
         """A gradient or a weight in the layout of its parameter. DTensor knows of itself what is still a sum."""
         if isinstance(parameter, DTensor):
