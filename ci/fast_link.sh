@@ -16,7 +16,7 @@ shift
 mkdir -p "$out"
 # Medium-sized layers: communication is a fair part of a step on every link. None of their payloads is among the sizes
 # that the model is fitted on.
-common=(--hidden 512 --heads 8 --ffn 2048 --batch 1 --sequence-parallel both --seconds 6 --overlap-chunks 4 "$@")
+common=(--hidden 512 --heads 8 --ffn 2048 --batch 1 --sequence-parallel both --seconds 20 --overlap-chunks 4 "$@")
 
 run() { # name of the row's folder, command... : one line where it was skipped, all of it where it failed
   local folder=$out/$1

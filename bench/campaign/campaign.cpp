@@ -168,6 +168,9 @@ std::vector<Signatures> references_for(const CampaignSetting& setting, const Ben
 }  // namespace
 
 void check_setting(const CampaignSetting& setting, int ranks) {
+  if (degrees(setting).empty())
+    throw UsageError(
+        "--tp 1: a collective on one rank moves nothing, so it has no bus bandwidth; give 2 or more");
   for (const int tp : degrees(setting)) {
     if (tp > ranks)
       throw UsageError(

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bench/report/tables.hpp"
+#include "harness/runner/ending.hpp"
 
 namespace tpc::bench {
 
@@ -14,6 +15,11 @@ Limits limits_of(const BenchOptions& options) {
 
 int present(const BenchOptions& options, const Results& results, const Outputs& outputs) {
   for (const TextTable& table : all_tables(results)) fmt::print("\n{}", drawn(table));
+  const bool over_network = std::any_of(results.rows.begin(), results.rows.end(), [](const Row& row) {
+    return row.transport.find("tcp") != std::string::npos;
+  });
+  if (options.link_gbit_per_s > 0 && !over_network)
+    say("tp_bench: --link-gbit: nothing went over a network, so nothing was held against its rate\n");
   if (options.metrics) fmt::print("\n{}", metric_lines(results));
   outputs.write_all(results);
   return std::any_of(results.rows.begin(), results.rows.end(),

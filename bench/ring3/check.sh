@@ -26,6 +26,15 @@ expect 2 'nothing would be measured' bench --tp 2 --samples 0
 expect 2 'cannot be made' bench --tp 2 "${small[@]}" --out /proc/none
 expect 2 'unknown' bench --tp 2 "${small[@]}" --implementation other
 expect 2 'neither a file nor a model' bench --model none
+expect 2 'no bus bandwidth' bench collectives --tp 1
+expect 0 'nothing went over a network' bench --tp 2 "${small[@]}" --link-gbit 1
+expect 1 'on a link of' bench collectives --tp 2 --samples 3 --seconds 0.5 --largest 4194304 --transport tcp --link-gbit 0.001
+expect 1 "% of the device's peak" bench --tp 2 "${small[@]}" --peak-gflops 0.001
+expect 2 'give at least 2' bench --tp 2 "${small[@]}" --compare "$work" --launches 1
+expect 2 'rate needs --compare' bench rate "$work/run"
+echo 'no json' >"$work/broken.json"
+expect 2 'is no JSON' bench rate --compare "$work/run/bench.json" "$work/broken.json"
+expect '0|4' 'rows slower' bench rate --compare "$work/run/bench.json" "$work/run" "$work/run"
 expect 2 'unknown interconnect' bench predict --interconnect nvlink9
 echo '{"schema": "other"}' >"$work/other.json"
 expect 2 "has schema 'other'" bench --tp 2 "${small[@]}" --compare "$work/other.json"
