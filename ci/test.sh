@@ -45,7 +45,7 @@ export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 test_frameworks() {
   local start file adapter filter failed=''
   cmake --preset release
-  cmake --build --preset release --target tp_conformance tp_child_guard
+  cmake --build --preset release --target tp_conformance tp_bench tp_child_guard
   for file in results/expectations/*.json; do
     adapter=$(basename "${file%%-*}")
     start=$(ci/setup_frameworks.sh "$adapter")
@@ -56,7 +56,15 @@ test_frameworks() {
     build/bin/tp_conformance --ranks 4 --gtest_brief --gtest_filter="$filter" --deadline 90 --start-deadline 300 --expectations "$file" \
       --implementation "exec:exec $start $root/harness/adapters/$adapter/adapter.py" || failed+=" $adapter"
   done
+  time_pytorch || failed+=' the timing of pytorch'
   [[ -z $failed ]] || { echo "ci/test.sh: against expectations:$failed" >&2; return 1; }
+}
+# A row is there and was found correct; how fast it is, is nothing to test.
+time_pytorch() {
+  echo '== pytorch, timed beside the reference'
+  build/bin/tp_bench --tp 2 --hidden 128 --heads 8 --ffn 512 --seq 64 --seconds 6 \
+    --implementation "exec:exec $(ci/setup_frameworks.sh pytorch) $root/harness/adapters/pytorch/adapter.py" |
+    tee /dev/stderr | grep -E '^ *pytorch +2 .* ok$' >/dev/null
 }
 if [[ -n $frameworks ]]; then
   test_frameworks
