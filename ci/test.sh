@@ -4,7 +4,8 @@
 #   without options  rings 1 to 3 (CONTRIBUTING.md) in release mode
 #   --sanitize       instead: rings 1 and 2 under address and undefined-behaviour sanitizers, ring 2 under the thread
 #                    sanitizer
-#   --frameworks     instead: the frameworks of the field, held against results/expectations/ on four ranks
+#   --frameworks     instead: the frameworks of the field, held against results/expectations/ on four ranks; and whether
+#                    bugs planted in the adapter of PyTorch are named
 #   --lint           ci/lint.sh first
 set -euo pipefail
 
@@ -20,7 +21,7 @@ for option in "$@"; do
     --frameworks) frameworks=yes ;;
     --lint) lint=--lint ;;
     *)
-      sed -n 's/^# \?//; 2,8p' "${BASH_SOURCE[0]}" >&2
+      sed -n 's/^# \?//; 2,9p' "${BASH_SOURCE[0]}" >&2
       exit 2
       ;;
   esac
@@ -68,6 +69,7 @@ time_pytorch() {
 }
 if [[ -n $frameworks ]]; then
   test_frameworks
+  ci/planted.sh
   exit
 fi
 

@@ -9,6 +9,7 @@
 #include "harness/diagnosis/contributions.hpp"
 #include "harness/diagnosis/facts.hpp"
 #include "harness/diagnosis/order.hpp"
+#include "harness/diagnosis/request_facts.hpp"
 #include "harness/join.hpp"
 
 namespace tpc {
@@ -16,17 +17,6 @@ namespace tpc {
 namespace {
 
 constexpr std::size_t most_tensors = 3;  // that are looked at closely
-
-std::optional<HeadRows> head_rows(const ModelConfig& model, const std::string& tensor) {
-  const auto is_of = [&](const char* linear) {
-    for (const char* part : {"weight", "bias"})
-      if (tensor.ends_with(fmt::format(".{}.{}", linear, part))) return true;
-    return false;
-  };
-  if (is_of("q")) return HeadRows{model.head_dim, "heads"};
-  if (is_of("k") || is_of("v")) return HeadRows{model.head_dim, "kv heads"};
-  return std::nullopt;
-}
 
 std::optional<TensorEvidence> evidence_of(const Case& c, const std::string& name,
                                           const std::vector<LocalTensor>& got, const RightAnswer& right,
@@ -41,6 +31,7 @@ std::optional<TensorEvidence> evidence_of(const Case& c, const std::string& name
   tensor.threshold = element_threshold(c, expected);
   tensor.epsilon = unit_roundoff(c.request.problem.dtype);
   tensor.ranks = ranks.size();
+  tensor.counts = counts_of(c.request);
   return tensor;
 }
 
@@ -48,7 +39,7 @@ std::vector<std::string> fingerprints_of(const Case& c, const TensorEvidence& te
   std::vector<std::string> lines;
   const std::vector<Contributions> sums = contributions_to(tensor, c.request, ranks);
   const auto heads = head_rows(c.request.problem.model, tensor.name);
-  for (const std::string& finding : fingerprints(tensor, sums, heads))
+  for (const std::string& finding : fingerprints(tensor, sums, heads, reads_of(c.request, tensor.name)))
     lines.push_back(fmt::format("{}: {}", tensor.name, finding));
   return lines;
 }
@@ -94,7 +85,7 @@ Impression look_at(const Case& c, const std::vector<LocalTensor>& got, const Rig
 std::vector<TensorDistances> distances_to(const std::vector<LocalTensor>& got, const RightAnswer& right,
                                           const std::vector<LocalTensor>& suspect, Communicator& ranks) {
   const ApartByName to_right = over_ranks(apart(got, right.tensors()), right.tensors(), ranks);
-  const ApartByName to_suspect = over_ranks(apart(got, suspect), right.tensors(), ranks);
+  const ApartByName to_suspect = apart_from_answer(got, suspect, right.tensors(), ranks);
   std::vector<TensorDistances> tensors;
   for (const auto& [name, distance] : to_right) {
     const auto expected = right.tensors().find(name);

@@ -73,6 +73,21 @@ TEST(Distances, CompareWhatBothHoldOnTheSameRank) {
   EXPECT_FALSE(apart(mine, answers.all()).at("y").error.equal);
 }
 
+// Rank 0 alone answers, and whole; each of the two ranks holds half.
+TEST(Distances, TakeFromOthersWhatTheSameRankLacks) {
+  const Answers answers = y_answers();
+  on_local_ranks(2, [&](const CommunicatorPtr& ranks) {
+    const std::vector<LocalTensor> mine = {answers.rows("y", 4 * ranks->rank(), 4)};
+    std::vector<LocalTensor> others;
+    if (ranks->rank() == 0) others = {answers.whole("y")};
+    EXPECT_TRUE(apart_from_answer(mine, others, answers.all(), *ranks).at("y").error.equal);
+    if (ranks->rank() == 0) others[0].data.data<double>()[20] += 3;
+    const Apart found = apart_from_answer(mine, others, answers.all(), *ranks).at("y");
+    EXPECT_EQ(found.error.squares, 9);
+    EXPECT_EQ(found.compared, 24);
+  });
+}
+
 std::vector<std::string> seen_on_two_ranks(const std::function<void(LocalTensor&, int rank)>& plant) {
   const Answers answers = y_answers();
   std::vector<std::string> lines;

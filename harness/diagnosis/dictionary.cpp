@@ -24,13 +24,26 @@ double ratio(const Case& c, const TensorDistances& tensor, const TensorError& er
   return error_ratio(c, tensor.expected, error);
 }
 
+// What is wrong is no longer exact: another order of summation rounds it in another way.
+bool is_rounding(const Case& c, const TensorDistances& tensor) {
+  constexpr double roundings = 16;
+  if (c.tier != Tier::exact || is_mask(tensor.name)) return ratio(c, tensor, tensor.to_suspect) <= 1;
+  return relative_error(tensor.expected, tensor.to_suspect) <=
+         roundings * unit_roundoff(c.request.problem.dtype);
+}
+
 bool is_near_suspect(const Case& c, const TensorDistances& tensor) {
-  if (!tensor.compared || !(ratio(c, tensor, tensor.to_suspect) <= 1)) return false;
+  if (!tensor.compared || !is_rounding(c, tensor)) return false;
   return std::sqrt(tensor.to_suspect.squares) <= nearer_than_right * std::sqrt(tensor.to_right.squares);
 }
 
 std::string who(const Suspect& suspect) {
-  return fmt::format("fault {}, {} ({})", suspect.id, suspect.title, suspect.source);
+  if (suspect.source.empty()) return suspect.title;
+  return fmt::format("{}, {} ({})", suspect.id, suspect.title, suspect.source);
+}
+
+std::string presented(const Suspect& suspect) {
+  return (suspect.source.empty() ? "" : "fault ") + who(suspect);
 }
 
 std::string how_near(const Explanation& explanation) {
@@ -51,20 +64,19 @@ std::string certain_sentence(const std::vector<Candidate>& full) {
   const Candidate& best = full.front();
   std::string text =
       best.explanation.by_words
-          ? fmt::format("your failure reads as that of the reference with {}", who(best.suspect))
-          : fmt::format("your output equals the reference with {}, {}", who(best.suspect),
+          ? fmt::format("your failure reads as that of the reference with {}", presented(best.suspect))
+          : fmt::format("your output equals the reference with {}, {}", presented(best.suspect),
                         how_near(best.explanation));
   if (full.size() > 1) {
     text += "; on this case the same as";
     for (std::size_t i = 1; i < full.size(); ++i)
-      text += fmt::format("{} {}, {} ({})", i > 1 ? ";" : "", full[i].suspect.id, full[i].suspect.title,
-                          full[i].suspect.source);
+      text += fmt::format("{} {}", i > 1 ? ";" : "", who(full[i].suspect));
   }
   return text;
 }
 
 std::string partial_sentence(const Candidate& candidate) {
-  return fmt::format("{} explains {}, {}, but not {}", who(candidate.suspect),
+  return fmt::format("{} explains {}, {}, but not {}", presented(candidate.suspect),
                      listed(candidate.explanation.explained), how_near(candidate.explanation),
                      listed(candidate.explanation.unexplained));
 }
@@ -82,6 +94,8 @@ std::vector<Candidate> full_ones(const std::vector<Candidate>& candidates) {
   std::stable_sort(full.begin(), full.end(), [](const Candidate& a, const Candidate& b) {
     return a.explanation.distance < b.explanation.distance;
   });
+  const auto rounds = [](const Candidate& candidate) { return candidate.explanation.by_rounding; };
+  if (!std::all_of(full.begin(), full.end(), rounds)) std::erase_if(full, rounds);
   return full;
 }
 
@@ -100,6 +114,7 @@ Explanation explanation_of(const Case& c, const std::vector<TensorDistances>& te
       continue;
     }
     explanation.explained.push_back(tensor.name);
+    explanation.by_rounding |= ratio(c, tensor, tensor.to_suspect) > 1;
     explanation.distance = std::max(explanation.distance, relative_error(tensor.expected, tensor.to_suspect));
   }
   for (auto* names : {&explanation.explained, &explanation.unexplained, &explanation.contradicted})

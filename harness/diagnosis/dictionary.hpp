@@ -16,7 +16,7 @@ namespace tpc {
 struct Suspect {
   std::string id;      // "TP-01"
   std::string title;   // "row bias added before the reduction"
-  std::string source;  // "Wenyueh/MinivLLM #80"
+  std::string source;  // "Wenyueh/MinivLLM #80"; empty: the title says it all
   bool hangs = false;  // or may
   std::function<std::unique_ptr<Implementation>()> make;
 };
@@ -38,7 +38,8 @@ struct Explanation {
   std::vector<std::string> explained;     // wrong tensors that are what the suspect answers
   std::vector<std::string> unexplained;   // wrong in another way
   std::vector<std::string> contradicted;  // right, but the suspect's are not
-  bool by_words = false;                  // the failure reads the same, where no tensor tells
+  bool by_rounding = false;  // where equality is demanded, a suspect's answer may be rounded in another way
+  bool by_words = false;     // the failure reads the same, where no tensor tells
   bool full() const {
     return unexplained.empty() && contradicted.empty() && (by_words || !explained.empty());
   }
@@ -58,7 +59,8 @@ struct Candidate {
   Explanation explanation;
 };
 // At most three sentences, best first. Faults that explain everything cannot be told apart on this case and
-// share one; where one does, those that explain only a part are left out.
+// share one, and of the exact tier those that answer to the bit are preferred; where one explains
+// everything, those that explain only a part are left out.
 std::vector<std::string> verdict_on(const std::vector<Candidate>& candidates);
 
 // The ids that the first of the sentences names with certainty; none where nothing explains everything.

@@ -46,6 +46,26 @@ TEST(Dictionary, DemandsThatTheSuspectIsMuchNearerThanWhatIsRight) {
   EXPECT_FALSE(explanation_of(case_on(2), {between("y", 1, 1e-3)}).full());  // similar is not equal
 }
 
+// What is right is exact in any order of summation, and what is wrong need not be.
+TEST(Dictionary, AllowsForRoundingInTheExactTier) {
+  const Case exact = case_on(2, Tier::exact);
+  const Explanation rounded = explanation_of(exact, {between("y", 0.1, 1e-15), between("dx", 0, 0)});
+  EXPECT_TRUE(rounded.full());
+  EXPECT_TRUE(rounded.by_rounding);
+  EXPECT_FALSE(explanation_of(exact, {between("y", 0.1, 1e-13)}).full());
+  EXPECT_FALSE(explanation_of(exact, {between("y", 0.1, 0), between("dx", 0, 1e-15)}).full());
+  const Explanation to_the_bit = explanation_of(exact, {between("y", 0.1, 0)});
+  EXPECT_EQ(certain_ids({{{"A", "a", "", false, {}}, rounded}, {{"B", "b", "", false, {}}, to_the_bit}}),
+            (std::vector<std::string>{"B"}));
+}
+
+TEST(Dictionary, CallsAMisreadingByItsTitle) {
+  const Candidate read{{"gelu", "gelu erf where tanh is asked", "", false, {}},
+                       explanation_of(case_on(2), {between("y", 0.1, 0)})};
+  EXPECT_EQ(verdict_on({read})[0],
+            "your output equals the reference with gelu erf where tanh is asked, to the bit");
+}
+
 TEST(Dictionary, SaysWhatIsExplainedAndWhatIsNot) {
   const Candidate partly =
       candidate("TP-01", {between("y", 0.1, 1e-16), between("grad.bias", 0.2, 0.3), between("dx", 0, 0)});
@@ -93,8 +113,8 @@ TEST(Dictionary, NamesThreeAtMost) {
 }
 
 TEST(Dictionary, DemandsEqualityWhereTheTierDoes) {
-  EXPECT_FALSE(explanation_of(case_on(2, Tier::exact), {between("y", 1, 1e-16)}).full());
-  EXPECT_TRUE(explanation_of(case_on(2, Tier::exact), {between("y", 1, 0)}).full());
+  EXPECT_FALSE(explanation_of(case_on(2, Tier::exact), {between("mask.x", 1, 1e-16)}).full());
+  EXPECT_TRUE(explanation_of(case_on(2, Tier::exact), {between("mask.x", 1, 0)}).full());
   EXPECT_TRUE(explanation_of(case_on(2, Tier::statistics), {between("forward.mask.x", 1, 0)}).full());
 }
 

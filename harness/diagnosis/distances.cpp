@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "harness/compare/compare_exchange.hpp"
+#include "harness/diagnosis/right_answer.hpp"
 #include "harness/front/coverage_check.hpp"
 #include "harness/wire.hpp"
 
@@ -125,6 +126,27 @@ ApartByName over_ranks(const ApartByName& mine, const ExpectedTensors& shapes, C
     if (copies > 0) entry.error.squares /= copies;
   }
   return sum;
+}
+
+ApartByName apart_from_answer(const std::vector<LocalTensor>& mine, const std::vector<LocalTensor>& others,
+                              const ExpectedTensors& shapes, Communicator& ranks) {
+  ApartByName found = over_ranks(apart(mine, others), shapes, ranks);
+  std::vector<LocalTensor> elsewhere;
+  for (const LocalTensor& other : others) {
+    const auto entry = found.find(other.name);
+    if (entry != found.end() && entry->second.compared < entry->second.held) elsewhere.push_back(other);
+  }
+  const bool all_there = std::all_of(found.begin(), found.end(), [](const auto& entry) {
+    return entry.second.compared == entry.second.held;
+  });
+  if (all_there) return found;
+  const RightAnswer whole(elsewhere, ranks);
+  std::vector<LocalTensor> again;
+  for (const LocalTensor& local : mine)
+    if (whole.tensors().contains(local.name)) again.push_back(local);
+  for (const auto& [name, entry] : over_ranks(apart(again, whole.tensors()), shapes, ranks))
+    found[name] = entry;
+  return found;
 }
 
 }  // namespace tpc

@@ -24,4 +24,9 @@ ApartByName apart(const std::vector<LocalTensor>& mine, const std::vector<LocalT
 // Collective: over all ranks. As everywhere, an element that n ranks hold counts 1/n from each.
 ApartByName over_ranks(const ApartByName& mine, const ExpectedTensors& shapes, Communicator& ranks);
 
+// Collective: how far what the ranks hold is from another answer. An implementation may hand out whole what
+// another hands out in parts: what the same rank lacks there is taken from a rank that has it.
+ApartByName apart_from_answer(const std::vector<LocalTensor>& mine, const std::vector<LocalTensor>& others,
+                              const ExpectedTensors& shapes, Communicator& ranks);
+
 }  // namespace tpc

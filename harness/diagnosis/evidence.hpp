@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/compare/compare.hpp"
@@ -25,6 +26,8 @@ struct TensorEvidence {
   double threshold = 0;       // an element further away than this is wrong
   double epsilon = 0;         // unit of the errors that are told
   int ranks = 1;
+  // What a sum may have been divided by besides T: "tokens", "tokens with a target", the axes of a mesh.
+  std::vector<std::pair<std::string, double>> counts = {};
 };
 
 // The elements of a box of the right tensor, row-major.

@@ -40,7 +40,9 @@ double error_of(const std::vector<Pair>& pairs) {
   return residual(pairs, [](double right) { return right; });
 }
 
-std::string described_by_ranks(double value, int ranks, const char* otherwise) {
+// A factor that is made of the number of ranks, or of what else there is a number of.
+Finding described(double value, const TensorEvidence& tensor) {
+  const int ranks = tensor.ranks;
   const auto t = static_cast<double>(ranks);
   const auto near = [value](double known) { return std::fabs(value - known) < 1e-6 * std::fabs(known); };
   if (ranks > 1 && near(t)) return fmt::format("T = {}", ranks);
@@ -50,7 +52,14 @@ std::string described_by_ranks(double value, int ranks, const char* otherwise) {
   if (ranks > 1 && near(std::sqrt(t))) return fmt::format("sqrt T = sqrt {}", ranks);
   if (ranks > 1 && near(1 / std::sqrt(t))) return fmt::format("1/sqrt T = 1/sqrt {}", ranks);
   if (ranks > 2 && near(t - 1)) return fmt::format("T - 1 = {}", ranks - 1);
-  return fmt::format("{:.6g}{}", value, otherwise);
+  for (const auto& [name, count] : tensor.counts) {
+    if (count > 1 && near(count)) return fmt::format("{} ({})", count, name);
+    if (count > 1 && near(1 / count)) return fmt::format("1/{} ({})", count, name);
+    for (const auto& [other_name, other] : tensor.counts)
+      if (count != other && other > 0 && near(count / other))
+        return fmt::format("{}/{} ({} by {})", count, other, name, other_name);
+  }
+  return {};
 }
 
 bool same(const TensorEvidence& tensor, const std::vector<double>& a, const std::vector<double>& b) {
@@ -93,10 +102,14 @@ Finding find_ratio(const TensorEvidence& tensor) {
     }
   const double ratio = product / squares;
   const double rest = residual(pairs, [ratio](double right) { return ratio * right; });
-  const bool tells = element_count(tensor.shape) > 1 && std::isfinite(ratio) && ratio != 0;
-  if (!tells || !explains(rest, error_of(pairs), tensor.epsilon)) return {};
-  return fmt::format("every element is {} what it should be",
-                     described_by_ranks(ratio, tensor.ranks, "") + " times");
+  if (!std::isfinite(ratio) || ratio == 0 || !explains(rest, error_of(pairs), tensor.epsilon)) return {};
+  const Finding known = described(ratio, tensor);
+  if (element_count(tensor.shape) < 2) {  // any two numbers have a ratio
+    if (!known) return {};
+    return fmt::format("it is {} times what it should be", *known);
+  }
+  return fmt::format("every element is {} times what it should be",
+                     known.value_or(fmt::format("{:.6g}", ratio)));
 }
 
 Finding find_offset(const TensorEvidence& tensor) {
@@ -223,7 +236,8 @@ Finding find_wrong_heads(const TensorEvidence& tensor, const HeadRows& rows) {
 }
 
 std::vector<std::string> fingerprints(const TensorEvidence& tensor, const std::vector<Contributions>& sums,
-                                      const std::optional<HeadRows>& heads) {
+                                      const std::optional<HeadRows>& heads,
+                                      const std::optional<TableReads>& reads) {
   std::vector<std::string> found;
   const auto add = [&](const Finding& finding) {
     if (finding) found.push_back(*finding);
@@ -232,6 +246,7 @@ std::vector<std::string> fingerprints(const TensorEvidence& tensor, const std::v
                           find_transposed, find_own_partials})
     add(find(tensor));
   for (const Contributions& sum : sums) add(find_contribution(tensor, sum));
+  if (reads) add(find_foreign_rows(tensor, *reads));
   add(find_wrong_ranks(tensor));
   if (heads) add(find_wrong_heads(tensor, *heads));
   return found;

@@ -24,6 +24,14 @@ struct HeadRows {
   std::string heads;  // "heads", "kv heads"
 };
 
+// A tensor whose rows (along its last dim) are rows of a table that is cut over the ranks, by ids, and
+// perhaps something added to them.
+struct TableReads {
+  std::vector<std::int64_t> ids;            // by row of the tensor
+  std::vector<std::int64_t> rows_per_rank;  // as the table may be cut: with padding or without
+  std::vector<double> table;                // row-major
+};
+
 using Finding = std::optional<std::string>;
 
 // A hypothesis explains what the ranks hold where it is so much closer than what is right is.
@@ -39,9 +47,11 @@ Finding find_transposed(const TensorEvidence& tensor);
 Finding find_wrong_ranks(const TensorEvidence& tensor);  // some hold it right
 Finding find_wrong_heads(const TensorEvidence& tensor, const HeadRows& rows);
 Finding find_contribution(const TensorEvidence& tensor, const Contributions& contributions);
+Finding find_foreign_rows(const TensorEvidence& tensor, const TableReads& reads);
 
 // All of them that say something, the most telling first.
 std::vector<std::string> fingerprints(const TensorEvidence& tensor, const std::vector<Contributions>& sums,
-                                      const std::optional<HeadRows>& heads);
+                                      const std::optional<HeadRows>& heads,
+                                      const std::optional<TableReads>& reads = {});
 
 }  // namespace tpc

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace tpc {
@@ -164,6 +165,61 @@ TEST(Fingerprints, KnowWrongRanksAndHeads) {
   tensor.pieces[1].values[4] += 1;
   expect_found(find_wrong_ranks(tensor), "wrong on rank 1 alone; right on 0, 2, 3");
   expect_found(find_wrong_heads(tensor, {1, "kv heads"}), "the rows of kv heads 3 of 8");
+}
+
+TEST(Fingerprints, KnowWhatAMeanMayBeTakenOver) {
+  TensorEvidence loss = changed(whole({1}), [](double v) { return v * 36 / 48; });
+  EXPECT_FALSE(find_ratio(loss).has_value());  // two numbers have always a ratio
+  loss.counts = {{"tokens", 48}, {"tokens with a target", 36}};
+  expect_found(find_ratio(loss), "it is 36/48 (tokens with a target by tokens) times");
+  loss = changed(whole({1}), [](double v) { return v / 4; });
+  expect_found(find_ratio(loss), "1/T = 1/4 times");
+}
+
+// Ids 0 to 7 of a table of 8 rows on 4 ranks, two rows each.
+class Lookup : public testing::Test {
+ protected:
+  Lookup() {
+    for (std::int64_t id = 0; id < 8; ++id) reads.ids.push_back(id);
+    reads.rows_per_rank = {3, 2};
+    reads.table = tensor.right;
+  }
+  // Each id reads its own row so often, and the rows `others` says.
+  Finding with(double own, const std::function<std::vector<std::int64_t>(std::int64_t)>& others) {
+    for (Piece& piece : tensor.pieces)
+      for (std::int64_t id = 0; id < 8; ++id)
+        for (std::int64_t i = 0; i < 3; ++i) {
+          double& value = piece.values[static_cast<std::size_t>(id * 3 + i)];
+          value = own * tensor.right[static_cast<std::size_t>(id * 3 + i)];
+          for (const std::int64_t row : others(id))
+            value += reads.table[static_cast<std::size_t>(row * 3 + i)];
+        }
+    return find_foreign_rows(tensor, reads);
+  }
+  TensorEvidence tensor = whole({8, 3});
+  TableReads reads;
+};
+
+TEST_F(Lookup, KnowsIdsThatAreNotMasked) {
+  expect_found(
+      with(1,
+           [](std::int64_t id) {
+             std::vector<std::int64_t> rows;
+             for (std::int64_t first = 0; first < 8; first += 2)
+               if (id / 2 != first / 2) rows.push_back(id < first ? first : first + 1);
+             return rows;
+           }),
+      "each wrong id (0, 1, 2, 3, 4, 5 and 2 more) gets besides its own row one of the part of another "
+      "rank (the first or the last, as where ids are clamped into it)");
+}
+
+TEST_F(Lookup, KnowsIdsThatAreOffOrForgotten) {
+  expect_found(with(0, [](std::int64_t id) { return std::vector<std::int64_t>{id < 7 ? id + 1 : 8 - 1}; }),
+               "(0, 1, 2, 3, 4, 5 and 1 more) gets the row that is 1 further");
+  expect_found(with(0, [](std::int64_t id) { return std::vector<std::int64_t>(id < 6 ? 1 : 0, id); }),
+               "each wrong id (6, 7) gets no row at all");
+  EXPECT_FALSE(with(1, [](std::int64_t) { return std::vector<std::int64_t>{}; }).has_value());
+  EXPECT_FALSE(with(0.5, [](std::int64_t) { return std::vector<std::int64_t>{}; }).has_value());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "harness/implementation.hpp"
@@ -16,8 +17,12 @@ class Substitute : public Implementation {
   void put(Implementation* other) { other_ = other; }  // null: what is judged
   std::string name() const override { return judged_->name(); }
   Response run(const Request& request, const CommunicatorPtr& ranks) override {
-    return now().run(request, ranks);
+    Response response = now().run(request, ranks);
+    if (other_ == nullptr) calls_ = response.reports_calls ? std::optional(response.trace) : std::nullopt;
+    return response;
   }
+  // Of what is judged, when it was last asked; nothing where it does not tell.
+  const std::optional<Trace>& calls() const { return calls_; }
   std::string identity() const override { return judged_->identity(); }
   void make_ready() override { now().make_ready(); }
   Response stand_by(const Request& request, int members) override { return now().stand_by(request, members); }
@@ -27,6 +32,7 @@ class Substitute : public Implementation {
 
   std::unique_ptr<Implementation> judged_;
   Implementation* other_ = nullptr;
+  std::optional<Trace> calls_;
 };
 
 }  // namespace tpc

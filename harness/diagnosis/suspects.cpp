@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/diagnosis/suspects.hpp"
 
+#include "harness/diagnosis/misreadings.hpp"
 #include "harness/faults/fault_conditions.hpp"
 #include "harness/reference/counted_implementation.hpp"
 
@@ -15,6 +16,7 @@ std::vector<Suspect> known_suspects(const Request& request) {
                           return with_counted_calls(make_reference_implementation(FaultSet(fault)));
                         }});
   }
+  for (Suspect& suspect : misreading_suspects(request)) suspects.push_back(std::move(suspect));
   return suspects;
 }
 

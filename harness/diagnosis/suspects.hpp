@@ -5,7 +5,7 @@
 
 namespace tpc {
 
-// The reference with each of the planted faults that can occur in a request.
+// The reference with each of the planted faults that can occur in a request, and requests that are misread.
 std::vector<Suspect> known_suspects(const Request& request);
 
 }  // namespace tpc

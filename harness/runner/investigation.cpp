@@ -7,6 +7,7 @@
 
 #include "harness/configuration/configuration.hpp"
 #include "harness/configuration/shrink.hpp"
+#include "harness/diagnosis/calls.hpp"
 #include "harness/diagnosis/layers.hpp"
 #include "harness/join.hpp"
 #include "harness/judges/judges.hpp"
@@ -100,13 +101,20 @@ RightAnswer Investigation::right_answer(const Case& c) {
 
 // Of the answer that was kept last.
 Impression Investigation::look(const Case& c, const RightAnswer& right) {
+  const std::optional<Trace> calls = parts_.subject.calls();
   Impression impression;
   parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
-    const Tensor held = host_tensor(DType::i64, {1}, "tensors held");
-    *held.data<std::int64_t>() = static_cast<std::int64_t>(parts_.kept.size());
-    ranks->all_reduce(held, held, ReduceOp::max);
-    const bool answered = *held.data<std::int64_t>() > 0 && !right.tensors().empty();
-    if (answered) impression = look_at(c, parts_.kept, right, *ranks);
+    const Tensor known = host_tensor(DType::i64, {2}, "whether any holds tensors, and any has no calls");
+    auto* const flags = known.data<std::int64_t>();
+    flags[0] = parts_.kept.empty() ? 0 : 1;
+    flags[1] = calls ? 0 : 1;
+    ranks->all_reduce(known, known, ReduceOp::max);
+    if (flags[0] == 0 || right.tensors().empty()) return;
+    impression = look_at(c, parts_.kept, right, *ranks);
+    if (flags[1] == 1 || !impression.any_wrong) return;
+    const Response due = make_reference_implementation()->run(c.request, ranks);
+    const std::string difference = calls ? calls_beside(due.trace, *calls) : "";
+    if (!difference.empty()) impression.lines.push_back(difference);
   });
   return impression;
 }
