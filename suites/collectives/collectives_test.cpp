@@ -45,7 +45,8 @@ void judge_all(const std::vector<Case>& cases, int size, Completion completion,
         for (const Case& c : cases) {
           const std::vector<const Case*> wanted = {&c};
           oracle->prepare(wanted, *implementation, std::chrono::steady_clock::time_point::max());
-          const std::string defect = oracle->has(c) ? oracle->defect(c) : "";
+          const bool answered = c.expectation != Expectation::refusal;  // what cannot be has no baseline
+          const std::string defect = answered && oracle->has(c) ? oracle->defect(c) : "";
           const std::string text =
               defect.empty() ? outcome(c, *oracle, *implementation, ranks) : "defect: " + defect;
           if (ranks->rank() == 0) take(c, text);
