@@ -62,10 +62,12 @@ test_frameworks() {
 }
 # A row is there and was found correct; how fast it is, is nothing to test.
 time_pytorch() {
+  local table
   echo '== pytorch, timed beside the reference'
-  build/bin/tp_bench --tp 2 --hidden 128 --heads 8 --ffn 512 --seq 64 --seconds 6 \
-    --implementation "exec:exec $(ci/setup_frameworks.sh pytorch) $root/harness/adapters/pytorch/adapter.py" |
-    tee /dev/stderr | grep -E '^ *pytorch +2 .* ok$' >/dev/null
+  table=$(build/bin/tp_bench --tp 2 --hidden 128 --heads 8 --ffn 512 --seq 64 --seconds 6 \
+    --implementation "exec:exec $(ci/setup_frameworks.sh pytorch) $root/harness/adapters/pytorch/adapter.py")
+  echo "$table"
+  grep -qE '^ *pytorch +2 .* ok$' <<<"$table"
 }
 if [[ -n $frameworks ]]; then
   test_frameworks

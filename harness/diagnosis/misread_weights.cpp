@@ -170,8 +170,8 @@ std::vector<Misreading> misread_weights(const Request& request) {
   for (const auto& [one, other] : std::vector<std::pair<std::string, std::string>>{
            {"q", "k"}, {"k", "v"}, {"q", "v"}, {"gate", "up"}, {"norm1", "norm2"}}) {
     if (!are_of_one_shape(request.problem, one, other)) continue;
-    all.push_back({one + "_" + other, fmt::format("{0} taken for {1} and {1} for {0}", one, other),
-                   [](ModelConfig&) {},
+    all.push_back({fmt::format("{}_{}", one, other),
+                   fmt::format("{0} taken for {1} and {1} for {0}", one, other), [](ModelConfig&) {},
                    [one = one, other = other](Inputs& inputs) { exchange(inputs, one, other); },
                    [one = one, other = other](Answers& answers) { exchange(answers, one, other); }});
   }
