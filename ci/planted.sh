@@ -3,7 +3,8 @@
 # patch of ci/frameworks/planted/ for a copy of it, and the diagnosis has to name them.
 # usage: ci/planted.sh [PATTERN]    the patches whose name begins with PATTERN [all]
 # A patch begins with what is planted, the options of the run that meets it ("run: ") and a regular expression for
-# what the diagnosis has to say, written down before it was asked ("right: ").
+# what the diagnosis has to say ("right: "). The diagnosis grew with these bugs: they keep what it can, and are no estimate
+# of how many others it would name.
 # Exit codes: 0 at least 8 in 10 are named, 1 fewer, 2 usage, 3 the environment or a patch is broken.
 set -uo pipefail
 

@@ -2,8 +2,6 @@
 // Measurements that are rated: several starts of the ranks, merged and held against a baseline.
 #include "bench/report/launches.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -13,6 +11,7 @@
 #include "bench/program/present.hpp"
 #include "bench/report/tables.hpp"
 #include "harness/front/launcher.hpp"
+#include "harness/private_folder.hpp"
 #include "reference/comm/mpi.hpp"
 
 namespace tpc::bench {
@@ -24,37 +23,17 @@ struct LaunchFailed {
   int code;
 };
 
-// Where launches leave what they measured; gone afterwards.
-class Drawer {
- public:
-  Drawer() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tp_bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      throw EnvironmentError("cannot make a folder for what is measured", pattern, "set TMPDIR to one");
-    path_ = pattern;
-  }
-  ~Drawer() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Drawer(const Drawer&) = delete;
-  Drawer& operator=(const Drawer&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 class Launches {
  public:
-  Launches(const BenchOptions& options, const Arguments& arguments)
-      : options_(options), arguments_(arguments) {}
+  // What was measured is written after each launch.
+  Launches(const BenchOptions& options, const Arguments& arguments, const Outputs& outputs)
+      : options_(options), arguments_(arguments), outputs_(outputs) {}
 
   // So many more; everything measured so far as one.
   Results measure() {
     const int ranks = *std::max_element(options_.tp.begin(), options_.tp.end());
     for (int i = 0; i < options_.launches; ++i) {
-      const std::filesystem::path folder = drawer_.path() / std::to_string(all_.size());
+      const std::filesystem::path folder = folder_.path() / std::to_string(all_.size());
       Arguments words = arguments_;  // of an option that is given twice the last counts
       for (const std::string& word :
            {std::string("--part"), std::string("--out"), folder.string(), std::string("--seconds"),
@@ -63,6 +42,7 @@ class Launches {
       const int code = launch(ranks, words);
       if (code != 0) throw LaunchFailed{code};
       all_.push_back(read_results(folder / "bench.json"));
+      outputs_.write_journal(merged(all_));
     }
     Results results = merged(all_);
     conclude(setting_of(options_), results);
@@ -73,7 +53,8 @@ class Launches {
  private:
   const BenchOptions& options_;
   const Arguments& arguments_;
-  Drawer drawer_;
+  const Outputs& outputs_;
+  PrivateFolder folder_;
   std::vector<Results> all_;
 };
 
@@ -123,7 +104,7 @@ int measure_in_launches(const BenchOptions& options, const Arguments& arguments)
   const Outputs outputs(options.out);
   std::optional<Baseline> baseline;  // what is wrong with it is said before anything is measured
   if (rated) baseline = open_baseline(options, describe_run("", MpiSession::library()));
-  Launches launches(options, arguments);
+  Launches launches(options, arguments, outputs);
   try {
     const Results results = launches.measure();
     fmt::print("{}{} launches of the ranks\n", headline(results), options.launches);
@@ -131,7 +112,11 @@ int measure_in_launches(const BenchOptions& options, const Arguments& arguments)
     if (options.compare.empty()) return code;
     if (code != 0) return wrong();
     if (!rated) return update_baseline(options, results);
-    return rate(*baseline, results, [&] { return launches.measure(); });
+    return rate(*baseline, results, [&] {
+      Results more = launches.measure();
+      outputs.write_all(more);
+      return more;
+    });
   } catch (const LaunchFailed& failed) {
     return failed.code;
   }

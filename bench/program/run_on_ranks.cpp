@@ -7,9 +7,9 @@
 #include "bench/program/first_rank.hpp"
 #include "bench/program/present.hpp"
 #include "bench/report/tables.hpp"
-#include "harness/baselines/baseline_store_file.hpp"
 #include "harness/front/machine.hpp"
 #include "harness/implementation.hpp"
+#include "harness/private_folder.hpp"
 
 namespace tpc::bench {
 

@@ -45,15 +45,19 @@ Form form_named(std::string_view text) {
   return form;
 }
 
-Problem stack_problem(const StackShape& shape) {
+Problem problem_of(const StackShape& shape, Operation operation) {
   Problem problem;
-  problem.kind = Problem::Kind::operation;
-  problem.operation = Operation::model;
+  problem.operation = operation;
   problem.model = shape.model;
   problem.batch = shape.batch;
   problem.sequence = shape.sequence;
   problem.dtype = shape.dtype;
   problem.seed = 1;
+  return problem;
+}
+
+Problem stack_problem(const StackShape& shape) {
+  Problem problem = problem_of(shape, Operation::model);
   for (InputSpec& input : inputs_for(problem, InputRecipe::gaussian))
     if (input.name.starts_with("blocks.")) problem.inputs.push_back(std::move(input));
   for (const char* name : {"x", "dy"})

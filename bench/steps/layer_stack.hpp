@@ -32,6 +32,9 @@ struct StackShape {
   Form form = {};
 };
 
+// Of the shape's sizes; without inputs.
+Problem problem_of(const StackShape& shape, Operation operation);
+
 // Inputs x, dy and the weights of all blocks, as generators.
 Problem stack_problem(const StackShape& shape);
 

@@ -15,22 +15,10 @@ constexpr int rounds = 3;
 constexpr int trial_samples = 3;
 constexpr int most_samples = 60;  // of a round
 
-Problem layer_problem(const StackShape& shape) {
-  Problem problem;
-  problem.kind = Problem::Kind::operation;
-  problem.operation = Operation::transformer_layer;
-  problem.model = shape.model;
-  problem.batch = shape.batch;
-  problem.sequence = shape.sequence;
-  problem.dtype = shape.dtype;
-  problem.seed = 1;
-  problem.inputs = inputs_for(problem, InputRecipe::gaussian);
-  return problem;
-}
-
 Request layer_request(const StepSetting& setting, const Form& form, int members) {
   Request request;
-  request.problem = layer_problem(setting.shape);
+  request.problem = problem_of(setting.shape, Operation::transformer_layer);
+  request.problem.inputs = inputs_for(request.problem, InputRecipe::gaussian);
   request.sharding.sequence_parallel = form.sequence_parallel;
   request.mesh = {{members}, {"tp"}};
   if (setting.pass == Pass::forward) request.script = {Action::forward};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/baselines/baseline_store_file.hpp"
+#include "harness/private_folder.hpp"
 
 namespace tpc {
 

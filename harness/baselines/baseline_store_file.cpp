@@ -2,14 +2,12 @@
 #include "harness/baselines/baseline_store_file.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -27,27 +25,6 @@ constexpr std::uint64_t alignment = 64;
 EnvironmentError file_error(const std::string& what, const fs::path& path) {
   return {fmt::format("cannot {} '{}'", what, path.string()), std::strerror(errno),
           "make room in /dev/shm, or ask for fewer --layers or a smaller --batch and --seq"};
-}
-
-std::string folder_prefix() { return fmt::format("tp_conformance.{}.", ::getuid()); }
-
-fs::path parent_folder() {
-  if (::access("/dev/shm", W_OK | X_OK) == 0) return "/dev/shm";
-  const char* temporary = std::getenv("TMPDIR");
-  return temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
-}
-
-// A folder in use holds a locked file; the lock ends with the process, however it ended.
-bool is_left_over(const fs::path& folder) {
-  const Descriptor lock(::open((folder / "lock").c_str(), O_RDWR | O_CLOEXEC));
-  return lock.get() >= 0 && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
-}
-
-void remove_left_over_folders(const fs::path& parent) {
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored))
-    if (entry.path().filename().string().starts_with(folder_prefix()) && is_left_over(entry.path()))
-      fs::remove_all(entry.path(), ignored);
 }
 
 void write_bytes(int fd, const void* data, std::size_t count, const fs::path& path) {
@@ -97,30 +74,6 @@ TableRow table_row(Unpacker& unpacker) {
 std::uint64_t aligned(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 }  // namespace
-
-PrivateFolder::PrivateFolder() {
-  const fs::path parent = parent_folder();
-  remove_left_over_folders(parent);
-  std::string pattern = (parent / fmt::format("{}{}.XXXXXX", folder_prefix(), ::getpid())).string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw file_error("make the folder", pattern);  // mode 0700
-  path_ = pattern;
-  // Locked before it gets the name by which others look for it.
-  Descriptor lock(::open((path_ / "new_lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
-  if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 ||
-      ::rename((path_ / "new_lock").c_str(), (path_ / "lock").c_str()) != 0) {
-    const EnvironmentError error = file_error("lock", path_);
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-    throw error;
-  }
-  lock_ = lock.release();
-}
-
-PrivateFolder::~PrivateFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-  ::close(lock_);
-}
 
 std::uint64_t free_bytes(const fs::path& folder) {
   struct statvfs status {};

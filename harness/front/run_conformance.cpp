@@ -3,7 +3,6 @@
 #include <chrono>
 #include <thread>
 
-#include "harness/baselines/baseline_store_file.hpp"
 #include "harness/faults/fault_list.hpp"
 #include "harness/front/conformance.hpp"
 #include "harness/front/coverage.hpp"
@@ -14,6 +13,7 @@
 #include "harness/front/run_faults.hpp"
 #include "harness/front/run_frame.hpp"
 #include "harness/join.hpp"
+#include "harness/private_folder.hpp"
 #include "harness/records/dump.hpp"
 #include "harness/records/expectations.hpp"
 #include "harness/records/junit.hpp"

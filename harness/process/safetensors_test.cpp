@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "harness/baselines/baseline_store_file.hpp"
+#include "harness/private_folder.hpp"
 
 namespace tpc {
 namespace {

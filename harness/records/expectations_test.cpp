@@ -6,7 +6,8 @@
 
 #include <fstream>
 
-#include "harness/baselines/baseline_store_file.hpp"
+#include "harness/private_folder.hpp"
+#include "reference/core/contract.hpp"
 
 namespace tpc {
 namespace {

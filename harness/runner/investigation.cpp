@@ -63,7 +63,9 @@ std::string to_text(const Diagnosis& diagnosis) {
   const std::vector<std::string> verdicts = verdict_on(diagnosis.candidates);
   lines.insert(lines.end(), verdicts.begin(), verdicts.end());
   if (verdicts.empty() && diagnosis.suspects > 0)
-    lines.push_back(fmt::format("no known fault matches ({} tried)", diagnosis.suspects));
+    lines.push_back(
+        fmt::format("no known fault matches ({} tried{})", diagnosis.suspects,
+                    diagnosis.tensors_tell ? "" : "; by words alone, since no wrong value was answered"));
   if (!diagnosis.stopped.empty()) lines.push_back(diagnosis.stopped);
   return "  " + joined(lines, "\n  ");
 }
