@@ -90,19 +90,18 @@ std::string culprit_of(const Row& before, const Row& now) {
   return rank.empty() ? slow_part(before, now) : rank;
 }
 
-// What equal things would have to move by until each now lies above each before, were they alike apart from
-// that: the upper part of the spread then and the lower part of the spread now. A disturbed launch now hides
-// nothing by it.
+// What equal things, alike apart from that, must move by until each now lies above each before: the upper
+// part of the spread then and the lower part of the spread now. A disturbed launch now hides nothing by it.
 double equal_band(const std::vector<double>& then, const std::vector<double>& now) {
-  return *std::max_element(then.begin(), then.end()) / median(then) -
-         *std::min_element(now.begin(), now.end()) / median(now);
+  return *std::max_element(then.begin(), then.end()) / median(then) * median(now) /
+             *std::min_element(now.begin(), now.end()) -
+         1;
 }
 
 RowVerdict judge(const Row& before, const Row& now, double machine) {
   constexpr double margin = 1.5;  // a plant of twice the band is above it
   const std::vector<double> then = equal_medians(before);
   const std::vector<double> later = equal_medians(now);
-  const double tolerated = std::max(0.0, machine);
   RowVerdict verdict;
   verdict.key = gate_key(now);
   verdict.tp = now.tp;
@@ -110,12 +109,11 @@ RowVerdict judge(const Row& before, const Row& now, double machine) {
   verdict.now_s = now.seconds.median;
   verdict.smallest_effect =
       std::max({smallest_claim, smallest_moment / before.seconds.median, margin * equal_band(then, later)}) +
-      tolerated;
-  const bool separated = *std::min_element(later.begin(), later.end()) >
-                         (1 + tolerated) * *std::max_element(then.begin(), then.end());
-  verdict.chance = separated ? chance_of_separation(then.size(), later.size()) : 1;
-  verdict.slower = verdict.change() > verdict.smallest_effect && separated;
-  if (verdict.slower) verdict.culprit = culprit_of(before, now);
+      std::max(0.0, machine);
+  verdict.slower = verdict.change() > verdict.smallest_effect;
+  if (!verdict.slower) return verdict;
+  verdict.chance = chance_of_separation(then.size(), later.size());
+  verdict.culprit = culprit_of(before, now);
   return verdict;
 }
 

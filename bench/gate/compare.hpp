@@ -31,9 +31,8 @@ struct BaselineComparison {
   bool slower() const;
 };
 
-// Times of equal rows are compared one-sided: each launch now must be slower than all before, beyond what the
-// yardstick moved, and the median by more than one and a half times what launches of equal things differ by,
-// 5 % and 1 us.
+// Times of equal rows are compared one-sided: the median now must be larger by more than 5 %, 1 us, and one
+// and a half times what would put each launch now above each before, all beyond what the yardstick moved.
 BaselineComparison compare(const Results& baseline, const Results& now);
 
 // An alarm counts if a second measurement of the same rows raises it again.
