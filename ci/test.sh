@@ -4,8 +4,8 @@
 #   without options  rings 1 to 3 (CONTRIBUTING.md) in release mode
 #   --sanitize       instead: rings 1 and 2 under address and undefined-behaviour sanitizers, ring 2 under the thread
 #                    sanitizer
-#   --frameworks     instead: the frameworks of the field, held against results/expectations/ on four ranks; and whether
-#                    bugs planted in the adapter of PyTorch are named
+#   --frameworks     instead: the frameworks of the field, held against results/expectations/, PyTorch on 2, 4 and 8
+#                    ranks, the others on 4; and whether bugs planted in the adapter of PyTorch are named
 #   --lint           ci/lint.sh first
 set -euo pipefail
 
@@ -44,21 +44,30 @@ export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 
 # An expectation file is called after the adapter that it is about.
 test_frameworks() {
-  local start file adapter filter failed=''
+  local file run runs failed=''
   cmake --preset release
   cmake --build --preset release --target tp_conformance tp_bench tp_child_guard
   for file in results/expectations/*.json; do
-    adapter=$(basename "${file%%-*}")
-    start=$(ci/setup_frameworks.sh "$adapter")
-    filter='*'
-    # JAX compiles every case anew: seconds each.
-    [[ $adapter != jax ]] || filter='tensor_parallel.*tp2_f64:tensor_parallel.*tp4_f64:loss_parallel.*tp2_f64*'
-    echo "== $adapter, held against $file"
-    build/bin/tp_conformance --ranks 4 --gtest_brief --gtest_filter="$filter" --deadline 90 --start-deadline 300 --expectations "$file" \
-      --implementation "exec:exec $start $root/harness/adapters/$adapter/adapter.py" || failed+=" $adapter"
+    runs=('4 *') # ranks and filter
+    case $(basename "$file") in
+      pytorch-*) runs=('2 *' '4 *' '8 *tp8_*:mesh.*') ;;
+      # JAX compiles every case anew: seconds each.
+      jax-*) runs=('4 tensor_parallel.*tp2_f64:tensor_parallel.*tp4_f64:loss_parallel.*tp2_f64*') ;;
+    esac
+    for run in "${runs[@]}"; do
+      hold_against "$file" "${run%% *}" "${run#* }" || failed+=" $file on ${run%% *} ranks"
+    done
   done
   time_pytorch || failed+=' the timing of pytorch'
   [[ -z $failed ]] || { echo "ci/test.sh: against expectations:$failed" >&2; return 1; }
+}
+hold_against() { # FILE RANKS FILTER
+  local adapter start
+  adapter=$(basename "${1%%-*}")
+  start=$(ci/setup_frameworks.sh "$adapter")
+  echo "== $adapter on $2 ranks, held against $1"
+  build/bin/tp_conformance --ranks "$2" --gtest_brief --gtest_filter="$3" --deadline 90 --start-deadline 300 --expectations "$1" \
+    --implementation "exec:exec $start $root/harness/adapters/$adapter/adapter.py"
 }
 # A row is there and was found correct; how fast it is, is nothing to test.
 time_pytorch() {

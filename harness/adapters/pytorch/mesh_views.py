@@ -37,6 +37,8 @@ def view_of(mesh: DeviceMesh, asked: dict[str, Any]) -> DeviceMesh:
     if asked["view"] == "sub":
         return mesh[axes]
     if asked["view"] == "flatten":
+        if mesh.get_coordinate() is None and axes != mesh.mesh_dim_names:
+            take_part_from_outside(mesh, axes)
         flat = asked["into"]["axes"][0]
         joined = mesh[axes]._flatten(flat)
         names = [flat if name == axes[0] else name for name in mesh.mesh_dim_names or () if name not in axes[1:]]
@@ -44,6 +46,16 @@ def view_of(mesh: DeviceMesh, asked: dict[str, Any]) -> DeviceMesh:
     if asked["view"] == "unflatten":
         return mesh._unflatten(axes[0], tuple(asked["into"]["shape"]), tuple(asked["into"]["axes"]))
     return mesh
+
+
+def take_part_from_outside(mesh: DeviceMesh, axes: tuple[str, ...]) -> None:
+    """Slicing raises on a rank outside the mesh, so _flatten makes groups without it; groups are named by how many a
+    process has made, so those of all later meshes would wait for one another for ever."""
+    names = mesh.mesh_dim_names or ()
+    if set(axes) <= set(names):
+        dims = [names.index(axis) for axis in axes]
+        for group in mesh.mesh.movedim(dims, list(range(-len(dims), 0))).reshape(-1, prod(mesh.size(dim) for dim in dims)):
+            dist.new_group(group.tolist())
 
 
 def run(request: Request, alone: DeviceMesh) -> dict[str, Any]:
