@@ -24,7 +24,7 @@ Tensor gather_sequence(Context& ctx, const char* region, const Tensor& shard) {
   Shape shape = shard.shape();
   shape[0] *= ctx.tp_size();
   Tensor full = ctx.compute().allocate(shard.dtype(), std::move(shape), "gathered");
-  if (ctx.planted(Fault::gather_buffer_reused))
+  if (ctx.planted(Fault::gather_buffer_reused) && ctx.site.phase == Phase::forward)
     full = ctx.fault_memory.try_emplace("gathered " + to_string(full.shape()), full).first->second;
   tp_group(ctx, region).all_gather(full, shard);
   return full;

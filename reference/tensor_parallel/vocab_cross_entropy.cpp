@@ -39,7 +39,8 @@ VocabCrossEntropy::Loss VocabCrossEntropy::forward(Context& ctx, const Tensor& l
   const Tensor target_logit = per_row("target_logit");
   const Tensor sum_logit = per_row("sum_logit");
   compute.cross_entropy_sums(sum_exp, target_logit, sum_logit, flat, max, flat_targets, slice);
-  plant_in_terms(ctx, {sum_exp, target_logit, sum_logit}, flat, flat_targets, slice);
+  const LossRows of_loss{flat, flat_targets, max, sum_exp, target_logit, sum_logit};
+  plant_in_terms(ctx, of_loss, slice);
   reduce_over_vocab(ctx, "sum_exp", sum_exp, ReduceOp::sum);
   reduce_over_vocab(ctx, "target_logit", target_logit, ReduceOp::sum);
   if (definition_.label_smoothing != 0) reduce_over_vocab(ctx, "sum_logit", sum_logit, ReduceOp::sum);
@@ -49,6 +50,7 @@ VocabCrossEntropy::Loss VocabCrossEntropy::forward(Context& ctx, const Tensor& l
             {}};
   compute.cross_entropy_loss(loss.tokens.reshaped({rows}), max, sum_exp, target_logit, sum_logit,
                              flat_targets, definition_, slice_.valid);
+  plant_in_losses(ctx, loss.tokens.reshaped({rows}), of_loss, definition_, slice);
   const Tensor weights = per_row("weights");
   compute.loss_weights(weights, flat_targets, definition_);
   compute.dot(loss.mean, loss.tokens.reshaped({rows}), weights);
@@ -65,15 +67,21 @@ Tensor VocabCrossEntropy::backward(Context& ctx, const Tensor& dloss, const Save
   const Tensor& logits = saved.tensor("logits");
   const Tensor& weights = saved.tensor("weights");
   const std::int64_t rows = weights.count();
-  const Tensor seeds = compute.allocate(weights.dtype(), {rows, 1}, "seeds");
-  compute.gemm(seeds, weights.reshaped({rows, 1}), Transpose::no, dloss.reshaped({1, 1}), Transpose::no);
+  const Tensor targets = saved.tensor("targets").reshaped({rows});
+  const Tensor seeds = compute.allocate(weights.dtype(), {rows}, "seeds");
+  compute.gemm(seeds.reshaped({rows, 1}), weights.reshaped({rows, 1}), Transpose::no, dloss.reshaped({1, 1}),
+               Transpose::no);
   const VocabSlice slice = planted_loss_slice(ctx, slice_);
-  plant_in_seeds(ctx, seeds.reshaped({rows}), saved.tensor("targets").reshaped({rows}), slice);
+  const LossRows of_loss{.logits = logits.reshaped({rows, slice_.width}),
+                         .targets = targets,
+                         .max = saved.tensor("max"),
+                         .sum_exp = saved.tensor("sum_exp"),
+                         .seeds = seeds};
+  plant_in_seeds(ctx, of_loss, slice);
   Tensor dlogits = compute.allocate(logits.dtype(), logits.shape(), "dlogits");
-  compute.cross_entropy_backward(dlogits.reshaped({rows, slice_.width}),
-                                 logits.reshaped({rows, slice_.width}), saved.tensor("max"),
-                                 saved.tensor("sum_exp"), saved.tensor("targets").reshaped({rows}),
-                                 seeds.reshaped({rows}), definition_, slice);
+  compute.cross_entropy_backward(dlogits.reshaped({rows, slice_.width}), of_loss.logits, of_loss.max,
+                                 of_loss.sum_exp, targets, seeds, definition_, slice);
+  plant_in_gradient(ctx, dlogits, of_loss, definition_, slice);
   return dlogits;
 }
 
