@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "harness/baselines/baseline_store_account.hpp"
+#include "harness/baselines/training.hpp"
 #include "harness/compare/tiers.hpp"
 #include "harness/inputs/inputs.hpp"
 #include "harness/inputs/text.hpp"
 #include "harness/judges/init_rule.hpp"
 #include "harness/judges/masks.hpp"
-#include "reference/baseline/train.hpp"
 #include "reference/core/philox.hpp"
 
 namespace tpc {
@@ -146,29 +146,8 @@ OwnedTensors initial_parameters(const Problem& problem) {
   return tensors;
 }
 
-bool is_parameter(const InputSpec& input) { return input.name != "dloss" && !is_integral(input.generator); }
-
 OwnedTensors trained_parameters(const Problem& problem) {
-  const TrainProblem& t = problem.train;
-  const auto rule = t.optimizer == TrainProblem::Optimizer::sgd ? baseline::Training::Rule::sgd
-                                                                : baseline::Training::Rule::adamw;
-  const baseline::Training training{rule,  t.lr,           t.momentum, t.beta1, t.beta2,
-                                    t.eps, t.weight_decay, t.max_norm, t.norm,  t.reports};
-  baseline::Inputs parameters;
-  for (const InputSpec& input : problem.inputs)
-    if (is_parameter(input)) parameters[input.name] = {input.shape, draw_rounded(problem, input)};
-  const auto batch_of = [&](std::int64_t step) {
-    baseline::Inputs batch;
-    for (const char* name : {"ids", "targets"}) {
-      const InputSpec& input = input_named(problem, step_name(step, name));
-      batch[name] = {input.shape, draw_rounded(problem, input)};
-    }
-    batch["dloss"] = {{1}, draw_rounded(problem, input_named(problem, "dloss"))};
-    for (const MaskSpec& mask : masks_of(problem))
-      batch[mask.name] = {mask.shape, invariant_mask(problem.seed, mask, step)};
-    return batch;
-  };
-  baseline::Solution solution = baseline::train(problem.model, parameters, training, batch_of);
+  baseline::Solution solution = solve_training(problem, training_of(problem.train));
   return owned(solution);
 }
 

@@ -67,7 +67,7 @@ class Run {
       if (training_.rule == Training::Rule::sgd)
         move_by_sgd(parameter, gradient, factor);
       else
-        move_by_adamw(parameter, gradient, factor);
+        move_by_adam(parameter, gradient, factor);
     }
   }
 
@@ -108,15 +108,21 @@ class Run {
     add_to_scale(parameter, reach * gradient.scale_norm, reach * gradient.scale_max);
   }
 
-  void move_by_adamw(Trained& parameter, const Answer& gradient, double factor) const {
+  void move_by_adam(Trained& parameter, const Answer& gradient, double factor) const {
+    const bool decoupled = training_.rule == Training::Rule::adamw;
+    const bool decays = parameter.value.shape.size() >= training_.decays_from_dims;
+    const double decay = decays ? training_.weight_decay : 0;
     const double bias1 = 1 - std::pow(training_.beta1, static_cast<double>(steps_));
     const double bias2 = 1 - std::pow(training_.beta2, static_cast<double>(steps_));
     for (std::size_t i = 0; i < parameter.first.size(); ++i) {
-      const double g = factor * gradient.value.values[i];
+      double g = factor * gradient.value.values[i];
       double& m = parameter.first[i];
       double& v = parameter.second[i];
       double& value = parameter.value.values[i];
-      value -= training_.lr * training_.weight_decay * value;
+      if (decoupled)
+        value -= training_.lr * decay * value;
+      else
+        g += decay * value;
       m = training_.beta1 * m + (1 - training_.beta1) * g;
       v = training_.beta2 * v + (1 - training_.beta2) * g * g;
       value -= training_.lr * (m / bias1) / (std::sqrt(v / bias2) + training_.eps);

@@ -12,14 +12,15 @@ namespace tpc::baseline {
 
 // How parameters follow their gradients; reference/DEFINITIONS.md has the formulas.
 struct Training {
-  enum class Rule { sgd, adamw };
+  enum class Rule { sgd, adam, adamw };
   Rule rule = Rule::sgd;
   double lr = 1;
   double momentum = 0;  // sgd
-  double beta1 = 0.9;   // adamw
+  double beta1 = 0.9;   // adam, adamw
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0;
+  std::size_t decays_from_dims = 0;   // parameters of fewer dims do not decay
   double max_norm = 0;                // gradients are clipped to this; 0: not at all
   double norm = 2;                    // p of the norm; may be infinite
   std::vector<std::int64_t> reports;  // steps after which the parameters are answered; the last ends the run

@@ -58,6 +58,41 @@ TEST(Train, OneStepOfSgdSubtractsTheGradient) {
   EXPECT_EQ(solution.answers.at("loss").value.values, once.answers.at("loss").value.values);
 }
 
+// The first step of Adam moves each weight by lr in the direction of its gradient, of which the decay is a
+// part.
+TEST(Train, AdamDecaysThroughTheGradientAndAdamWBesideIt) {
+  const Split split = split_sample("model_gpt2");
+  const Solution once = solve(Operation::model, split.sample.config, all_inputs(split));
+  Training training{.rule = Training::Rule::adam, .lr = 0.25, .eps = 0.5, .weight_decay = 2, .reports = {1}};
+  const Solution adam = trained(split, training);
+  training.rule = Training::Rule::adamw;
+  const Solution adamw = trained(split, training);
+  for (const auto& [name, dense] : split.parameters) {
+    const auto& gradient = once.answers.at("grad." + name).value.values;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const double w = dense.values[i];
+      const double decayed = gradient[i] + 2 * w;
+      EXPECT_NEAR(after(adam, 1, name)[i], w - 0.25 * decayed / (std::fabs(decayed) + 0.5), 1e-12) << name;
+      EXPECT_NEAR(after(adamw, 1, name)[i], w / 2 - 0.25 * gradient[i] / (std::fabs(gradient[i]) + 0.5),
+                  1e-12)
+          << name;
+    }
+  }
+}
+
+TEST(Train, DecaySparesParametersOfFewerDims) {
+  const Split split = split_sample("model_gpt2");
+  const Training all{.rule = Training::Rule::adamw, .weight_decay = 2, .reports = {1}};
+  Training matrices = all;
+  matrices.decays_from_dims = 2;
+  Training none = all;
+  none.weight_decay = 0;
+  for (const auto& [name, dense] : split.parameters)
+    EXPECT_EQ(after(trained(split, matrices), 1, name),
+              after(trained(split, dense.shape.size() < 2 ? none : all), 1, name))
+        << name;
+}
+
 TEST(Train, GoesOnFromStepToStep) {
   const Split split = split_sample("model_llama");
   const Solution whole = trained(split, {.lr = 0.25, .reports = {1, 2, 3}});
