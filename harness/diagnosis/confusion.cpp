@@ -62,8 +62,11 @@ std::string outcome(const ConfusionRow& row) {
 bool ConfusionRow::right() const {
   if (!found()) return false;
   if (planted.size() == 1) return contains(named, planted[0]);
-  return named.empty() || std::any_of(planted.begin(), planted.end(),
-                                      [&](const std::string& id) { return contains(named, id); });
+  std::vector<std::string> right = planted;
+  right.push_back(joined(planted, "+"));
+  right.push_back(joined(std::vector<std::string>(planted.rbegin(), planted.rend()), "+"));
+  return named.empty() ||
+         std::any_of(right.begin(), right.end(), [&](const std::string& id) { return contains(named, id); });
 }
 
 ConfusionRow Confusion::diagnose(const std::vector<const FaultRow*>& faults) {

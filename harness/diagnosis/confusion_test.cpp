@@ -27,7 +27,10 @@ TEST(Confusion, IsRightWhereThePlantedFaultIsNamed) {
 TEST(Confusion, LetsAPairBeBlamedOnNothingElse) {
   EXPECT_TRUE(row({"A", "B"}, {}).right());
   EXPECT_TRUE(row({"A", "B"}, {"B"}).right());
+  EXPECT_TRUE(row({"A", "B"}, {"A+B"}).right());
+  EXPECT_TRUE(row({"A", "B"}, {"B+A"}).right());
   EXPECT_FALSE(row({"A", "B"}, {"C"}).right());
+  EXPECT_FALSE(row({"A", "B"}, {"A+C"}).right());
   EXPECT_FALSE(row({"A", "B"}, {}, "").right());
 }
 
@@ -60,6 +63,33 @@ TEST(Suspects, AreTheFaultsThatCanOccur) {
   EXPECT_NE(std::find(ids.begin(), ids.end(), "TP-01"), ids.end());
   request.mesh = {{1}, {"tp"}};
   for (const Suspect& suspect : known_suspects(request)) EXPECT_NE(suspect.id, "TP-01");
+}
+
+Candidate candidate(const std::string& id, const Explanation& explanation = {}) {
+  return {suspect_with(faults_named(id)), explanation};
+}
+Explanation partial() {
+  Explanation explanation;
+  explanation.explained = {"y"};
+  explanation.unexplained = {"dx"};
+  return explanation;
+}
+
+TEST(Suspects, ComeInPairsWhereOneReportHasTwoFaults) {
+  const Suspect both = suspect_with(faults_named("TP-42+TP-42b"));
+  EXPECT_EQ(both.id, "TP-42+TP-42b");
+  EXPECT_EQ(both.source, row_of(Fault::mean_of_local_logits).source);
+  EXPECT_NE(both.title.find(", and label smoothing takes the mean"), std::string::npos);
+  const auto pairs = pairs_worth_trying({candidate("TP-42"), candidate("TP-01"), candidate("TP-42b")});
+  EXPECT_EQ(pairs, std::vector<FaultSet>{both.faults});
+}
+
+TEST(Suspects, ComeInPairsWhereEachExplainsAPart) {
+  Explanation contradicted = partial();
+  contradicted.contradicted = {"grad.bias"};
+  const auto pairs = pairs_worth_trying({candidate("TP-01", partial()), candidate("TP-03"),
+                                         candidate("TP-09", contradicted), candidate("TP-41", partial())});
+  EXPECT_EQ(pairs, std::vector<FaultSet>{faults_named("TP-01+TP-41")});
 }
 
 }  // namespace

@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
 #include "harness/diagnosis/contributions.hpp"
 #include "harness/diagnosis/facts.hpp"
+#include "harness/diagnosis/gradient_norms.hpp"
 #include "harness/diagnosis/order.hpp"
 #include "harness/diagnosis/request_facts.hpp"
 #include "harness/join.hpp"
+#include "harness/judges/masks.hpp"
 
 namespace tpc {
 
@@ -44,6 +47,12 @@ std::vector<std::string> fingerprints_of(const Case& c, const TensorEvidence& te
   return lines;
 }
 
+// Of the first step, with masks that the baseline can draw itself.
+bool knows_gradients(const Problem& problem) {
+  return problem.operation == Operation::train &&
+         (problem.random.profile == "invariant" || masks_of(problem).empty());
+}
+
 }  // namespace
 
 std::vector<std::string> wrong_tensors(const Case& c, const ApartByName& distances,
@@ -60,6 +69,9 @@ std::vector<std::string> wrong_tensors(const Case& c, const ApartByName& distanc
 
 Impression look_at(const Case& c, const std::vector<LocalTensor>& got, const RightAnswer& right,
                    Communicator& ranks) {
+  if (c.tier == Tier::statistics)
+    return {{"values are drawn: none is right or wrong by itself, they are judged by how they relate"},
+            false};
   Impression impression;
   std::vector<std::string>& lines = impression.lines;
   const ApartByName distances = over_ranks(apart(got, right.tensors()), right.tensors(), ranks);
@@ -79,6 +91,10 @@ Impression look_at(const Case& c, const std::vector<LocalTensor>& got, const Rig
     }
     for (const std::string& line : fingerprints_of(c, *tensor, ranks)) lines.push_back(line);
   }
+  if (std::find(wrong.begin(), wrong.end(), "gradient_norm") != wrong.end() &&
+      knows_gradients(c.request.problem))
+    if (const auto finding = norm_finding(c.request, got, ranks))
+      lines.push_back("gradient_norm: " + *finding);
   return impression;
 }
 

@@ -60,13 +60,17 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
+std::string what_is_alike(const Candidate& best) {
+  const std::string suspect = presented(best.suspect);
+  if (best.explanation.by_not_refusing)
+    return fmt::format("what cannot be done is not refused, as by the reference with {}", suspect);
+  if (best.explanation.by_words)
+    return fmt::format("your failure reads as that of the reference with {}", suspect);
+  return fmt::format("your output equals the reference with {}, {}", suspect, how_near(best.explanation));
+}
+
 std::string certain_sentence(const std::vector<Candidate>& full) {
-  const Candidate& best = full.front();
-  std::string text =
-      best.explanation.by_words
-          ? fmt::format("your failure reads as that of the reference with {}", presented(best.suspect))
-          : fmt::format("your output equals the reference with {}, {}", presented(best.suspect),
-                        how_near(best.explanation));
+  std::string text = what_is_alike(full.front());
   if (full.size() > 1) {
     text += "; on this case the same as";
     for (std::size_t i = 1; i < full.size(); ++i)

@@ -9,6 +9,7 @@
 
 #include "harness/compare/tiers.hpp"
 #include "harness/implementation.hpp"
+#include "reference/faults/fault_set.hpp"
 
 namespace tpc {
 
@@ -19,6 +20,8 @@ struct Suspect {
   std::string source;  // "Wenyueh/MinivLLM #80"; empty: the title says it all
   bool hangs = false;  // or may
   std::function<std::unique_ptr<Implementation>()> make;
+  FaultSet faults = {};   // that are planted in the reference
+  bool misreads = false;  // the request, and is right otherwise
 };
 // Those that can make a difference to the answer to a request.
 using FindSuspects = std::function<std::vector<Suspect>(const Request&)>;
@@ -40,8 +43,9 @@ struct Explanation {
   std::vector<std::string> contradicted;  // right, but the suspect's are not
   bool by_rounding = false;  // where equality is demanded, a suspect's answer may be rounded in another way
   bool by_words = false;     // the failure reads the same, where no tensor tells
+  bool by_not_refusing = false;  // what cannot be done is begun by both
   bool full() const {
-    return unexplained.empty() && contradicted.empty() && (by_words || !explained.empty());
+    return unexplained.empty() && contradicted.empty() && (by_words || by_not_refusing || !explained.empty());
   }
   bool partial() const { return !explained.empty() && !full() && contradicted.empty(); }
 };

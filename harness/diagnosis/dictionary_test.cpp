@@ -105,6 +105,14 @@ TEST(Dictionary, GoesByTheWordsWhereNoTensorTells) {
       "your failure reads as that of the reference with fault TP-60, title of TP-60 (someone/something #1)");
 }
 
+TEST(Dictionary, GoesByWhatIsNotRefused) {
+  Candidate begun = candidate("TP-76", {});
+  begun.explanation.by_not_refusing = true;
+  EXPECT_EQ(verdict_on({begun})[0],
+            "what cannot be done is not refused, as by the reference with fault TP-76, title of TP-76 "
+            "(someone/something #1)");
+}
+
 TEST(Dictionary, NamesThreeAtMost) {
   std::vector<Candidate> many;
   for (const char* id : {"A", "B", "C", "D"})

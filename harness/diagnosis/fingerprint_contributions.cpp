@@ -2,9 +2,12 @@
 // A sum over ranks of which a term is missing, counted twice, or never added up.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "harness/diagnosis/fingerprints.hpp"
+#include "harness/join.hpp"
 
 namespace tpc {
 
@@ -13,30 +16,6 @@ namespace {
 std::vector<double> plus(std::vector<double> a, const std::vector<double>& b, double factor) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] += factor * b[i];
   return a;
-}
-
-// The same on every rank, or nothing: what is looked for is.
-const std::vector<double>* common_value(const TensorEvidence& tensor) {
-  if (tensor.pieces.empty()) return nullptr;
-  for (const Piece& piece : tensor.pieces)
-    if (!is_whole(tensor, piece) ||
-        distance(piece.values, tensor.pieces[0].values) > 64 * tensor.epsilon * norm(piece.values))
-      return nullptr;
-  return &tensor.pieces[0].values;
-}
-
-Finding find_own_term(const TensorEvidence& tensor, const Contributions& sum) {
-  for (const Piece& piece : tensor.pieces) {
-    const auto rank = static_cast<std::size_t>(piece.rank);
-    if (!is_whole(tensor, piece) || rank >= sum.terms.size()) return {};
-    const double error = distance(piece.values, tensor.right);
-    const bool alone = explains(distance(piece.values, sum.terms[rank]), error, tensor.epsilon);
-    const bool with_rest =
-        explains(distance(piece.values, plus(sum.terms[rank], sum.rest, 1)), error, tensor.epsilon);
-    if (!alone && !with_rest) return {};
-  }
-  return fmt::format("each rank holds its own term alone ({}): the sum over the ranks is missing",
-                     sum.meaning);
 }
 
 // The factor at which `direction` explains the error.
@@ -61,24 +40,81 @@ std::string counted(double times) {
   return fmt::format("is counted {:.6g} times", times);
 }
 
+std::vector<double> part_of(const TensorEvidence& tensor, const std::vector<double>& whole, const Box& box) {
+  std::vector<double> part;
+  for_each_run_of(box, [&](const Shape& index, std::int64_t count) {
+    const auto* first = whole.data() + linear_index(tensor.shape, index);
+    part.insert(part.end(), first, first + count);
+  });
+  return part;
+}
+
+bool is_right(const TensorEvidence& tensor, const std::vector<double>& error) {
+  return std::all_of(error.begin(), error.end(), [&](double e) { return std::fabs(e) <= tensor.threshold; });
+}
+
+Finding find_own_term(const TensorEvidence& tensor, const Contributions& sum) {
+  bool any = false;
+  for (const Piece& piece : tensor.pieces) {
+    const auto rank = static_cast<std::size_t>(piece.rank);
+    if (rank >= sum.terms.size()) return {};
+    const std::vector<double> right = right_part(tensor, piece.box);
+    const std::vector<double> term = part_of(tensor, sum.terms[rank], piece.box);
+    const double error = distance(piece.values, right);
+    if (is_right(tensor, plus(piece.values, right, -1)) &&
+        distance(term, right) <= tensor.epsilon * norm(right))
+      continue;  // the others have nothing to add
+    const std::vector<double> with_rest = plus(term, part_of(tensor, sum.rest, piece.box), 1);
+    if (!explains(distance(piece.values, term), error, tensor.epsilon) &&
+        !explains(distance(piece.values, with_rest), error, tensor.epsilon))
+      return {};
+    any = true;
+  }
+  if (!any) return {};
+  return fmt::format("each rank holds its own term alone ({}): the sum over the ranks is missing",
+                     sum.meaning);
+}
+
+// What of a sum is wrong by one factor, on which ranks.
+struct WrongTerm {
+  double times = 1;
+  std::set<int> ranks;
+};
+std::optional<WrongTerm> wrong_term(const TensorEvidence& tensor, const std::vector<double>& term) {
+  WrongTerm wrong;
+  for (const Piece& piece : tensor.pieces) {
+    const std::vector<double> error = plus(piece.values, right_part(tensor, piece.box), -1);
+    if (is_right(tensor, error)) continue;
+    const auto factor = factor_along(error, part_of(tensor, term, piece.box), tensor.epsilon);
+    if (!factor || (!wrong.ranks.empty() && !is_near(1 + *factor, wrong.times))) return {};
+    wrong.times = 1 + *factor;
+    wrong.ranks.insert(piece.rank);
+  }
+  if (wrong.ranks.empty()) return {};
+  return wrong;
+}
+
+std::string where(const TensorEvidence& tensor, const std::set<int>& ranks) {
+  if (static_cast<int>(ranks.size()) == tensor.ranks) return "";
+  return fmt::format(" on rank{} {}", ranks.size() == 1 ? "" : "s",
+                     joined(std::vector<int>(ranks.begin(), ranks.end()), ", "));
+}
+
 }  // namespace
 
 Finding find_contribution(const TensorEvidence& tensor, const Contributions& sum) {
   if (tensor.pieces.empty()) return {};
   if (const Finding own = find_own_term(tensor, sum)) return own;
-  const std::vector<double>* value = common_value(tensor);
-  if (value == nullptr) return {};
-  const std::vector<double> error = plus(*value, tensor.right, -1);
   for (std::size_t r = 0; r < sum.terms.size(); ++r)
-    if (const auto factor = factor_along(error, sum.terms[r], tensor.epsilon))
-      return fmt::format("the term of rank {} ({}) {}", r, sum.meaning, counted(1 + *factor));
-  if (const auto factor = factor_along(error, sum.rest, tensor.epsilon)) {
-    const double times = 1 + *factor;
+    if (const auto term = wrong_term(tensor, sum.terms[r]))
+      return fmt::format("the term of rank {} ({}) {}{}", r, sum.meaning, counted(term->times),
+                         where(tensor, term->ranks));
+  if (const auto rest = wrong_term(tensor, sum.rest)) {
     const std::string how =
-        is_near(times, tensor.ranks)         ? fmt::format("is counted T = {} times", tensor.ranks)
-        : is_near(times, 1.0 / tensor.ranks) ? fmt::format("is counted 1/T = 1/{}", tensor.ranks)
-                                             : counted(times);
-    return "what is added beside the sum over the ranks, such as a bias, " + how;
+        is_near(rest->times, tensor.ranks)         ? fmt::format("is counted T = {} times", tensor.ranks)
+        : is_near(rest->times, 1.0 / tensor.ranks) ? fmt::format("is counted 1/T = 1/{}", tensor.ranks)
+                                                   : counted(rest->times);
+    return "what is added beside the sum over the ranks, such as a bias, " + how + where(tensor, rest->ranks);
   }
   return {};
 }

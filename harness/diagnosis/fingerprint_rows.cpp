@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a table that were read by the wrong id, or by ranks that do not own it.
+// Rows of a table that were read by the wrong id, or by ranks that do not own it, or that got no gradient.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,6 +119,37 @@ Finding find_foreign_rows(const TensorEvidence& tensor, const TableReads& reads)
   some.resize(some.size() - more);
   return fmt::format("each wrong id ({}{}) gets {}", joined(some, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "", ids.begin()->first);
+}
+
+// One row of each shard, at the same place in it: an index of the whole table was applied to its parts.
+Finding find_rows_without_gradient(const TensorEvidence& tensor) {
+  if (tensor.shape.size() != 2) return {};
+  std::set<std::int64_t> local;
+  std::set<int> rows;
+  for (const Piece& piece : tensor.pieces) {
+    const std::vector<double> right = right_part(tensor, piece.box);
+    const std::int64_t width = piece.box.extent[1];
+    for (std::int64_t r = 0; r < piece.box.extent[0]; ++r) {
+      const auto in_row = [&](const std::vector<double>& values, auto holds) {
+        const auto first = values.begin() + r * width;
+        return std::all_of(first, first + width, holds);
+      };
+      bool wrong = false;
+      for (std::int64_t i = r * width; i < (r + 1) * width; ++i)
+        wrong |= std::fabs(piece.values[static_cast<std::size_t>(i)] - right[static_cast<std::size_t>(i)]) >
+                 tensor.threshold;
+      if (!wrong) continue;
+      if (!in_row(piece.values, [](double value) { return value == 0; })) return {};
+      local.insert(r);
+      rows.insert(static_cast<int>(piece.box.offset[0] + r));
+    }
+  }
+  if (local.size() != 1) return {};
+  return fmt::format(
+      "the rows {} get no gradient: row {} of a rank's part, as where an index of padding (fault TP-55) is "
+      "applied to each "
+      "part of the table",
+      joined(std::vector<int>(rows.begin(), rows.end()), ", "), *local.begin());
 }
 
 }  // namespace tpc

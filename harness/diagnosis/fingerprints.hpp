@@ -48,6 +48,7 @@ Finding find_wrong_ranks(const TensorEvidence& tensor);  // some hold it right
 Finding find_wrong_heads(const TensorEvidence& tensor, const HeadRows& rows);
 Finding find_contribution(const TensorEvidence& tensor, const Contributions& contributions);
 Finding find_foreign_rows(const TensorEvidence& tensor, const TableReads& reads);
+Finding find_rows_without_gradient(const TensorEvidence& tensor);  // of a table
 
 // All of them that say something, the most telling first.
 std::vector<std::string> fingerprints(const TensorEvidence& tensor, const std::vector<Contributions>& sums,

@@ -160,6 +160,36 @@ TEST(Fingerprints, KnowAMissingAndADoubledTerm) {
   expect_found(with(sum.rest, -1), "is missing");
 }
 
+TEST(Fingerprints, KnowWhichRanksLackABias) {
+  TensorEvidence tensor = sharded({8, 3});
+  const Contributions sum = terms_of(tensor);
+  for (const std::size_t r : {1U, 3U})
+    for (std::size_t i = 0; i < 6; ++i) tensor.pieces[r].values[i] -= sum.rest[r * 6 + i];
+  expect_found(find_contribution(tensor, sum), "such as a bias, is missing on ranks 1, 3");
+  tensor.pieces[1].values[0] += 1;
+  EXPECT_FALSE(find_contribution(tensor, sum).has_value());
+}
+
+TEST(Fingerprints, KnowShardsOfOwnTermsAlone) {
+  TensorEvidence tensor = sharded({8, 3});
+  const Contributions sum = terms_of(tensor);
+  for (std::size_t r = 0; r < 4; ++r)
+    std::copy_n(sum.terms[r].begin() + static_cast<std::ptrdiff_t>(r) * 6, 6,
+                tensor.pieces[r].values.begin());
+  expect_found(find_contribution(tensor, sum), "each rank holds its own term alone");
+  tensor.pieces[2].values[0] += 1;
+  EXPECT_FALSE(find_contribution(tensor, sum).has_value());
+}
+
+TEST(Fingerprints, KnowAPaddingIndexOfEveryShard) {
+  TensorEvidence tensor = sharded({8, 3});
+  for (const std::size_t r : {0U, 2U}) std::fill_n(tensor.pieces[r].values.begin() + 3, 3, 0.0);
+  expect_found(find_rows_without_gradient(tensor), "the rows 1, 5 get no gradient: row 1 of a rank's part");
+  std::fill_n(tensor.pieces[3].values.begin(), 3, 0.0);  // another row of its part
+  EXPECT_FALSE(find_rows_without_gradient(tensor).has_value());
+  EXPECT_FALSE(find_rows_without_gradient(sharded({8, 3})).has_value());
+}
+
 TEST(Fingerprints, KnowWrongRanksAndHeads) {
   TensorEvidence tensor = sharded({8, 3});
   tensor.pieces[1].values[4] += 1;

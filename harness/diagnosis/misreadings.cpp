@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/baselines/training.hpp"
 #include "harness/configuration/relevance.hpp"
 #include "harness/diagnosis/contributions.hpp"
+#include "harness/diagnosis/misread_layers.hpp"
+#include "harness/diagnosis/misread_training.hpp"
 #include "harness/diagnosis/misread_weights.hpp"
 
 namespace tpc {
@@ -21,7 +24,8 @@ double work_of(const Problem& problem) {
   double elements = 0;
   for (const InputSpec& input : problem.inputs) elements += static_cast<double>(element_count(input.shape));
   const auto tokens = static_cast<double>(problem.batch * problem.sequence);
-  return elements * tokens * 3;
+  const std::int64_t steps = problem.operation == Operation::train ? problem.train.steps() : 1;
+  return elements * tokens * 3 * static_cast<double>(steps);
 }
 
 void add_activations(const Configuration& c, std::vector<Misreading>& all) {
@@ -76,6 +80,11 @@ void add_attention(const Configuration& c, int ranks, std::vector<Misreading>& a
                    halves ? "halves" : "neighbouring pairs"),
        [halves](ModelConfig& m) { m.rotary = halves ? RotaryForm::interleaved : RotaryForm::halves; }});
   all.push_back({"position", "no rotary positions", [](ModelConfig& m) { m.position = PositionKind::none; }});
+  for (const double theta : {10000.0, 500000.0, 1000000.0})
+    if (theta != model.rotary_theta)
+      all.push_back({"rotary_theta",
+                     fmt::format("a rotary theta of {:g} where {:g} is asked", theta, model.rotary_theta),
+                     [theta](ModelConfig& m) { m.rotary_theta = theta; }});
   if (model.rotary_scaling)
     all.push_back({"rotary_scaling", "rotary frequencies that are not scaled",
                    [](ModelConfig& m) { m.rotary_scaling.reset(); }});
@@ -141,7 +150,7 @@ bool is_solved_at_once(const Request& request) {
   if (problem.kind != Problem::Kind::operation || work_of(problem) > most_work) return false;
   const bool draws = problem.operation == Operation::dropout || problem.operation == Operation::init ||
                      (problem.model.dropout != DropoutRates{} && problem.random.profile != "invariant");
-  return !draws && problem.operation != Operation::train;
+  return !draws;
 }
 
 }  // namespace
@@ -149,17 +158,25 @@ bool is_solved_at_once(const Request& request) {
 std::vector<Misreading> misreadings_of(const Request& request) {
   std::vector<Misreading> all;
   if (!is_solved_at_once(request)) return all;
+  if (request.problem.operation == Operation::train) return misread_training(request.problem.train);
   Configuration c;
   c.problem = request.problem;
   add_activations(c, all);
   add_attention(c, request.mesh.ranks(), all);
   add_norms(c, all);
   add_losses(c, all);
-  for (Misreading& misreading : misread_weights(request)) all.push_back(std::move(misreading));
+  for (const auto& others : {misread_weights(request), misread_layers(request.problem)})
+    all.insert(all.end(), others.begin(), others.end());
   return all;
 }
 
 Answers solve_as_read(const Request& request, const Misreading& misreading) {
+  if (misreading.instead) return misreading.instead(request.problem);
+  if (request.problem.operation == Operation::train) {
+    baseline::Training training = training_of(request.problem.train);
+    misreading.training(training);
+    return solve_training(request.problem, training).answers;
+  }
   ModelConfig model = request.problem.model;
   misreading.model(model);
   baseline::Inputs inputs = baseline_inputs(request.problem);
@@ -172,8 +189,13 @@ Answers solve_as_read(const Request& request, const Misreading& misreading) {
 std::vector<Suspect> misreading_suspects(const Request& request) {
   std::vector<Suspect> suspects;
   for (Misreading& misreading : misreadings_of(request))
-    suspects.push_back({misreading.id, misreading.title, "", false,
-                        [misreading] { return std::make_unique<OtherAnswer>(misreading); }});
+    suspects.push_back({misreading.id,
+                        misreading.title,
+                        "",
+                        false,
+                        [misreading] { return std::make_unique<OtherAnswer>(misreading); },
+                        {},
+                        true});
   return suspects;
 }
 

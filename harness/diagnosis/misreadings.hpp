@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/diagnosis/dictionary.hpp"
-#include "reference/baseline/baseline.hpp"
+#include "reference/baseline/train.hpp"
 
 namespace tpc {
 
@@ -21,6 +21,8 @@ struct Misreading {
   std::function<void(ModelConfig&)> model = [](ModelConfig&) {};
   std::function<void(baseline::Inputs&)> inputs = [](baseline::Inputs&) {};
   std::function<void(Answers&)> answers = [](Answers&) {};
+  std::function<void(baseline::Training&)> training = [](baseline::Training&) {};  // where it is trained
+  std::function<Answers(const Problem&)> instead = {};  // where no other question gives the answer: all of it
 };
 
 // Those that matter to the operation; none where solving it that often would take long.

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/baselines/training.hpp"
 #include "harness/configuration/configuration.hpp"
 #include "harness/diagnosis/contributions.hpp"
 #include "harness/diagnosis/evidence.hpp"
+#include "harness/inputs/problem_inputs.hpp"
 
 namespace tpc {
 namespace {
@@ -113,6 +115,100 @@ TEST(Misreadings, ReadTablesElsewhere) {
     EXPECT_EQ(anew.at("y").value.values[s], table[id] + positions[s % 2]);
   }
   EXPECT_EQ(anew.at("grad.positions.weight").value.values, (Values{dy[0] + dy[2], dy[1] + dy[3], 0, 0, 0}));
+}
+
+// Two tokens of which each sees the next one see all there are.
+TEST(Misreadings, ShowTheNextToken) {
+  const std::string attention =
+      "op=attention,tp=1,hidden=4,heads=2,kv_heads=1,head_dim=2,qkv_bias=1,out_bias=1,position=rotary,seq=";
+  const char* const next = "each token sees the one after it";
+  expect_near(answers_as_read(attention + "2,causal=1", next), answers_of(attention + "2,causal=0"));
+  const Values right = answers_of(attention + "4,causal=1").at("y").value.values;
+  const Values all = answers_of(attention + "4,causal=0").at("y").value.values;
+  const Values read = answers_as_read(attention + "4,causal=1", next).at("y").value.values;
+  EXPECT_GT(distance(read, right), 1e-3);
+  EXPECT_GT(distance(read, all), 1e-3);
+  EXPECT_LT(distance({read.end() - 8, read.end()}, {all.end() - 8, all.end()}),
+            1e-14);  // the last two see all
+}
+
+TEST(Misreadings, NormaliseByOtherFormulas) {
+  const std::string norm = "tp=2,seq=3,hidden=5,eps=";
+  // Without eps it does not matter where it stands.
+  expect_near(answers_as_read("op=layer_norm," + norm + "0", "eps added to the root"),
+              answers_of("op=layer_norm," + norm + "0"));
+  const Request request = request_of("op=rms_norm," + norm + "0.5");
+  const baseline::Inputs inputs = baseline_inputs(request.problem);
+  const Values& x = inputs.at("x").values;
+  const Values outside =
+      answers_as_read("op=rms_norm," + norm + "0.5", "eps added to the root").at("y").value.values;
+  double squares = 0;
+  for (std::size_t i = 0; i < 5; ++i) squares += x[i] * x[i] / 5;
+  for (std::size_t i = 0; i < 5; ++i)
+    EXPECT_NEAR(outside[i], inputs.at("gain").values[i] * x[i] / (std::sqrt(squares) + 0.5), 1e-14);
+  // sqrt(v·n/(n-1) + eps) is sqrt(n/(n-1)) times what eps·(n-1)/n would give.
+  const Answers divided = answers_as_read("op=rms_norm," + norm + "0.5", "divided by H - 1");
+  for (const auto& [name, answer] : answers_of("op=rms_norm," + norm + "0.4"))
+    for (std::size_t i = 0; i < answer.value.values.size(); ++i)
+      EXPECT_NEAR(divided.at(name).value.values[i], std::sqrt(0.8) * answer.value.values[i], 1e-13) << name;
+}
+
+TEST(Misreadings, TakeOneNormForTheOther) {
+  const std::string norm = "tp=2,seq=3,hidden=5,eps=0.25";
+  const Answers read = answers_as_read("op=rms_norm," + norm, "a layer norm where an RMS norm is asked");
+  const Request request = request_of("op=rms_norm," + norm);
+  baseline::Inputs inputs = baseline_inputs(request.problem);
+  inputs["bias"] = {{5}, Values(5, 0.0)};
+  Answers due = baseline::solve(Operation::layer_norm, request.problem.model, inputs).answers;
+  due.erase("grad.bias");
+  expect_near(read, due);
+}
+
+TEST(Misreadings, ForgetABias) {
+  const std::string line = "op=row_linear,tp=2,seq=3,hidden=4,ffn=8,mlp_bias=";
+  const Answers read = answers_as_read(line + "1", "bias that is never added");
+  EXPECT_EQ(norm(read.at("grad.bias").value.values), 0);
+  const Request request = request_of(line + "1");
+  baseline::Inputs inputs = baseline_inputs(request.problem);
+  std::fill(inputs.at("bias").values.begin(), inputs.at("bias").values.end(), 0.0);
+  EXPECT_EQ(
+      read.at("y").value.values,
+      baseline::solve(Operation::row_linear, request.problem.model, inputs).answers.at("y").value.values);
+}
+
+TEST(Misreadings, TakeOtherSteps) {
+  Request request =
+      request_of("op=model,tp=2,seq=2,hidden=4,heads=2,kv_heads=2,head_dim=2,ffn=8,vocab=6,layers=1");
+  request.problem.operation = Operation::train;
+  request.problem.train.optimizer = TrainProblem::Optimizer::adamw;
+  request.problem.train.weight_decay = 0.5;
+  request.problem.train.max_norm = 0.01;
+  request.problem.train.reports = {2};
+  request.problem.inputs = inputs_for(request.problem, InputRecipe::gaussian, {});
+  const auto answer = [&](const std::string& title) {
+    return title.empty() ? solve_training(request.problem, training_of(request.problem.train)).answers
+                         : solve_as_read(request, reading(misreadings_of(request), title));
+  };
+  const Answers right = answer("");
+  for (const auto& [title, change] :
+       std::vector<std::pair<std::string, std::function<void(baseline::Training&)>>>{
+           {"not clipped", [](baseline::Training& t) { t.max_norm = 0; }},
+           {"clipped by their largest element", [](baseline::Training& t) { t.norm = HUGE_VAL; }},
+           {"Adam where AdamW is asked",
+            [](baseline::Training& t) { t.rule = baseline::Training::Rule::adam; }},
+           {"of matrices alone", [](baseline::Training& t) { t.decays_from_dims = 2; }},
+           {"no weight decay", [](baseline::Training& t) { t.weight_decay = 0; }}}) {
+    baseline::Training training = training_of(request.problem.train);
+    change(training);
+    const Answers read = answer(title);
+    expect_near(read, solve_training(request.problem, training).answers);
+    EXPECT_GT(distance(read.at("step2.embedding.weight").value.values,
+                       right.at("step2.embedding.weight").value.values) +
+                  distance(read.at("step2.final_norm.bias").value.values,
+                           right.at("step2.final_norm.bias").value.values),
+              1e-6)
+        << title;
+  }
 }
 
 TEST(Misreadings, AreNotTriedWhereSolvingTakesLong) {

@@ -352,6 +352,12 @@ diagnoses() {
   run --case "${case/column_linear/transformer_layer},hidden=2,heads=2,kv_heads=2" --implementation wrong
   expect_in out 'layer by layer, the first that fails is mlp: rank 1'
   expect_in out '    run it alone: mpirun -np 2 tp_conformance --case op=mlp,tp=2,seq=3,hidden=2,ffn=2,mlp_bias=1 --seed 1'
+  expect_in out '    your output equals the reference with fault W-1'
+  run --gtest_filter=invalid.model/sequence_23_tp2_kept --implementation careless
+  expect_code 5 # its ranks part
+  expect_in out 'before the first call it has to be refused, with a reason that names 23, 2'
+  expect_in out 'what cannot be done is not refused, as by the reference with fault W-3'
+  expect_count out 'layer by layer' 0
   run --case "$case" --diagnose some
   expect_refusal "--diagnose some: give a number of failures, all or off"
 }

@@ -45,8 +45,14 @@ Suspect suspect(const std::string& id, const std::set<std::string>& tensors) {
           [id, tensors] { return std::make_unique<Wrong>(id, tensors); }};
 }
 
+std::unique_ptr<Implementation> make_careless() {
+  return make_reference_implementation(faults_named("TP-76"));
+}
+
 std::vector<Suspect> suspects(const Request&) {
-  return {suspect("W-1", {"y"}), suspect("W-2", {"grad.bias"})};
+  return {suspect("W-1", {"y"}),
+          suspect("W-2", {"grad.bias"}),
+          {"W-3", "what does not split is accepted", "nobody/nothing #2", false, make_careless}};
 }
 
 }  // namespace
@@ -60,6 +66,7 @@ int main(int argc, char** argv) {
     if (name == "wrong") return std::make_unique<tpc::Wrong>("wrong", std::set<std::string>{"y"});
     if (name == "wrong_twice")
       return std::make_unique<tpc::Wrong>("wrong_twice", std::set<std::string>{"y", "grad.weight"});
+    if (name == "careless") return tpc::make_careless();
     return tpc::make_implementation(name, place);
   };
   program.suspects = tpc::suspects;

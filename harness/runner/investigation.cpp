@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "harness/configuration/configuration.hpp"
 #include "harness/configuration/shrink.hpp"
 #include "harness/diagnosis/calls.hpp"
 #include "harness/diagnosis/layers.hpp"
+#include "harness/diagnosis/own_cut.hpp"
+#include "harness/diagnosis/suspects.hpp"
+#include "harness/diagnosis/wording.hpp"
 #include "harness/join.hpp"
 #include "harness/judges/judges.hpp"
 
@@ -36,9 +40,19 @@ bool failed(const Record& record) {
 // Waits end early, but nobody is given up for lost any sooner: on a busy machine ranks come late.
 constexpr std::chrono::milliseconds suspect_grace{30'000};
 
+// Instead of being refused.
+bool was_begun(const Case& c, const Record& record) {
+  return c.expectation == Expectation::refusal && failed(record) && !tells_of_refusal(record.message);
+}
+
 // Without where each rank was seen last: the number of a call depends on what ran before.
-std::string what_happened(const std::string& message) {
-  return message.substr(0, message.find("; last collective of"));
+std::string what_happened(const Record& record) {
+  return record.message.substr(0, record.message.find("; last collective of"));
+}
+
+bool read_alike(const Case& c, const Record& one, const Record& other) {
+  if (c.tier == Tier::statistics) return reads_like(what_happened(one), what_happened(other));
+  return what_happened(one) == what_happened(other);
 }
 
 class DeadlineOf {
@@ -58,17 +72,20 @@ class DeadlineOf {
 
 }  // namespace
 
-std::string to_text(const Diagnosis& diagnosis) {
+std::vector<std::string> lines_of(const Diagnosis& diagnosis) {
   std::vector<std::string> lines = diagnosis.facts;
   const std::vector<std::string> verdicts = verdict_on(diagnosis.candidates);
   lines.insert(lines.end(), verdicts.begin(), verdicts.end());
+  if (lines.empty() && diagnosis.suspects == 0) lines.emplace_back("no known fault can occur here");
   if (verdicts.empty() && diagnosis.suspects > 0)
     lines.push_back(
         fmt::format("no known fault matches ({} tried{})", diagnosis.suspects,
                     diagnosis.tensors_tell ? "" : "; by words alone, since no wrong value was answered"));
   if (!diagnosis.stopped.empty()) lines.push_back(diagnosis.stopped);
-  return "  " + joined(lines, "\n  ");
+  return lines;
 }
+
+std::string to_text(const Diagnosis& diagnosis) { return "  " + joined(lines_of(diagnosis), "\n  "); }
 
 void Investigation::operator()(const Case& c, Record& record) {
   if (choice_.most_diagnosed < 0 || diagnosed_ < choice_.most_diagnosed) {
@@ -123,78 +140,102 @@ Impression Investigation::look(const Case& c, const RightAnswer& right) {
 
 Diagnosis Investigation::diagnose(const Case& c, const Record& record) {
   Diagnosis diagnosis;
-  const KeptAnswer got = parts_.kept;
-  const RightAnswer right = right_answer(c);
-  const Impression impression = look(c, right);
+  Failure failure{c, record, parts_.kept, right_answer(c)};
+  const Impression impression = look(c, failure.right);
   diagnosis.facts = impression.lines;
   diagnosis.tensors_tell = impression.any_wrong;
-  try_suspects(c, record, got, right, diagnosis);
+  if (was_begun(c, record))
+    diagnosis.facts.push_back(
+        fmt::format("what cannot be done was begun: before the first call it has to be refused, with a "
+                    "reason that names {}",
+                    joined(c.reason_words, ", ")));
+  if (parts_.suspects && !parts_.runner.stop()) {
+    failure.by_tensors = as_rank_0_says(impression.any_wrong ? "any" : "") == "any";
+    line_up(failure, parts_.suspects(c.request), diagnosis);
+    line_up(failure, pairs_of(diagnosis.candidates), diagnosis);
+  }
   parts_.kept.clear();
   return diagnosis;
 }
 
-// Whether any tensor of the answer is wrong by itself: what rank 0 saw, for all ranks to know.
-bool Investigation::tensors_tell(const Diagnosis& diagnosis) {
+// Only rank 0 is in every mesh, and has all that was found.
+std::string Investigation::as_rank_0_says(const std::string& text) {
   const auto now = Agreement::Clock::now();
-  const auto told = parts_.runner.agreement().reach(
-      diagnosis.tensors_tell ? "yes" : "no",
-      [](const Agreement::Reports& reports) { return reports[0].value_or("no"); },
+  const auto said = parts_.runner.agreement().reach(
+      text, [](const Agreement::Reports& reports) { return reports[0].value_or(""); },
       {now + patience, now + 2 * patience});
-  return told == "yes";
+  return said.value_or("");
 }
 
-void Investigation::try_suspects(const Case& c, const Record& record, const KeptAnswer& got,
-                                 const RightAnswer& right, Diagnosis& diagnosis) {
-  if (!parts_.suspects || parts_.runner.stop()) return;
-  const bool by_tensors = tensors_tell(diagnosis);
-  for (Suspect& suspect : parts_.suspects(c.request))
-    if (!suspect.hangs || record.verdict == Outcome::error)  // whoever answered did not hang
-      diagnosis.candidates.push_back({std::move(suspect), {}});
-  const std::span<Candidate> all(diagnosis.candidates);
+std::vector<Suspect> Investigation::pairs_of(const std::vector<Candidate>& candidates) {
+  std::vector<std::string> names;
+  if (certain_ids(candidates).empty())
+    for (const FaultSet& pair : pairs_worth_trying(candidates)) names.push_back(names_of(pair));
+  std::vector<Suspect> pairs;
+  std::istringstream agreed(as_rank_0_says(joined(names, " ")));
+  for (std::string pair; agreed >> pair;) pairs.push_back(suspect_with(faults_named(pair)));
+  return pairs;
+}
+
+// Whoever answered did not hang; and a misread request is answered by one rank for all, without a call.
+bool Investigation::can_be_compared(const Failure& failure, const Suspect& suspect) {
+  if (suspect.hangs && failure.record.verdict != Outcome::error) return false;
+  return failure.by_tensors || !suspect.misreads;
+}
+
+void Investigation::line_up(const Failure& failure, std::vector<Suspect> suspects, Diagnosis& diagnosis) {
+  const std::size_t before = diagnosis.candidates.size();
+  for (Suspect& suspect : suspects)
+    if (can_be_compared(failure, suspect)) diagnosis.candidates.push_back({std::move(suspect), {}});
+  const auto all = std::span<Candidate>(diagnosis.candidates).subspan(before);
   double seconds = 0;
-  const std::size_t at_once = by_tensors ? suspects_at_once : 1;
+  const std::size_t at_once = failure.by_tensors ? suspects_at_once : 1;
   for (std::size_t first = 0; first < all.size(); first += at_once) {
     if (parts_.runner.stop() || seconds > choice_.longest_line_up) {
-      diagnosis.stopped =
-          fmt::format("{} of {} known faults were tried: time is up", diagnosis.suspects, all.size());
+      diagnosis.stopped = fmt::format("{} of {} known faults were tried: time is up", diagnosis.suspects,
+                                      diagnosis.candidates.size());
       return;
     }
     const std::span<Candidate> some = all.subspan(first, std::min(at_once, all.size() - first));
-    seconds += by_tensors ? compare_tensors(c, got, right, some) : compare_words(c, record, some[0]);
+    seconds += failure.by_tensors ? compare_tensors(failure, some) : compare_words(failure, some[0]);
     diagnosis.suspects += static_cast<int>(some.size());
   }
 }
 
 // Several at a time: coming to an agreement takes longer than most answers. One that throws spoils it for all
 // of them, so that they are then tried in halves.
-double Investigation::compare_tensors(const Case& c, const KeptAnswer& got, const RightAnswer& right,
-                                      std::span<Candidate> some) {
+double Investigation::compare_tensors(const Failure& failure, std::span<Candidate> some) {
   const DeadlineOf deadline(parts_.runner, suspect_deadline + some.size() * suspect_share);
-  const Ruling ruling = parts_.runner.consult(c, [&](const CommunicatorPtr& ranks) {
+  const Ruling ruling = parts_.runner.consult(failure.c, [&](const CommunicatorPtr& ranks) {
+    const Request request = with_own_cut(failure.c.request, failure.got, *ranks);
     for (Candidate& candidate : some) {
-      const Response response = candidate.suspect.make()->run(c.request, ranks);
-      candidate.explanation = explanation_of(c, distances_to(got, right, response.tensors, *ranks));
+      const Response response = candidate.suspect.make()->run(request, ranks);
+      candidate.explanation =
+          explanation_of(failure.c, distances_to(failure.got, failure.right, response.tensors, *ranks));
     }
   });
   if (ruling.verdict == Outcome::pass) return ruling.seconds;
   for (Candidate& candidate : some) candidate.explanation = {};  // on some ranks it may look finished
   if (some.size() < 2 || parts_.runner.stop()) return ruling.seconds;
   const std::size_t half = some.size() / 2;
-  return ruling.seconds + compare_tensors(c, got, right, some.first(half)) +
-         compare_tensors(c, got, right, some.subspan(half));
+  return ruling.seconds + compare_tensors(failure, some.first(half)) +
+         compare_tensors(failure, some.subspan(half));
 }
 
-// A failure that no tensor shows (a wrong count, a refusal, a hang) is the same where it reads the same.
-double Investigation::compare_words(const Case& c, const Record& record, Candidate& candidate) {
+// A failure that no tensor shows (a wrong count, a refusal, a hang) is the same where it reads the same. What
+// was to be refused and was begun fails in many ways: there it is enough that the suspect began it, too.
+double Investigation::compare_words(const Failure& failure, Candidate& candidate) {
   const DeadlineOf deadline(parts_.runner, suspect_deadline);
   const auto suspect = candidate.suspect.make();
-  const Record tried = try_out(c, suspect.get());
+  const Record tried = try_out(failure.c, suspect.get());
   candidate.explanation.by_words =
-      tried.verdict == record.verdict && what_happened(tried.message) == what_happened(record.message);
+      tried.verdict == failure.record.verdict && read_alike(failure.c, tried, failure.record);
+  candidate.explanation.by_not_refusing = was_begun(failure.c, failure.record) && was_begun(failure.c, tried);
   return tried.seconds;
 }
 
 std::string Investigation::first_divergence(const Case& c) {
+  if (c.expectation == Expectation::refusal) return {};
   const std::vector<Case> layers = cases_of_layers(c);
   for (const Case& layer : layers) {
     if (parts_.runner.stop()) return {};
@@ -203,7 +244,7 @@ std::string Investigation::first_divergence(const Case& c) {
     std::string text = fmt::format("layer by layer, the first that fails is {}: {}",
                                    name(layer.request.problem.operation), tried.message);
     text += "\n    run it alone: " + parts_.replay(layer);
-    for (const std::string& line : look(layer, right_answer(layer)).lines) text += "\n    " + line;
+    for (const std::string& line : lines_of(diagnose(layer, tried))) text += "\n    " + line;
     return text;
   }
   if (layers.empty()) return {};

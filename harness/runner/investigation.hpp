@@ -39,6 +39,7 @@ struct Diagnosis {
   int suspects = 0;     // that were tried
   std::string stopped;  // why not all were
 };
+std::vector<std::string> lines_of(const Diagnosis& diagnosis);
 std::string to_text(const Diagnosis& diagnosis);
 
 // Collective; the ranks do the same, since the records that they go by are the same. Texts and candidates
@@ -55,14 +56,23 @@ class Investigation {
   Diagnosis diagnose(const Case& c, const Record& record);
 
  private:
+  // What suspects are held against.
+  struct Failure {
+    const Case& c;
+    const Record& record;
+    KeptAnswer got;
+    RightAnswer right;
+    bool by_tensors = false;  // whether any tensor of the answer is wrong by itself; by words otherwise
+  };
+
   RightAnswer right_answer(const Case& c);
   Impression look(const Case& c, const RightAnswer& right);
-  bool tensors_tell(const Diagnosis& diagnosis);
-  void try_suspects(const Case& c, const Record& record, const KeptAnswer& got, const RightAnswer& right,
-                    Diagnosis& diagnosis);
-  double compare_tensors(const Case& c, const KeptAnswer& got, const RightAnswer& right,
-                         std::span<Candidate> some);
-  double compare_words(const Case& c, const Record& record, Candidate& candidate);
+  std::vector<Suspect> pairs_of(const std::vector<Candidate>& candidates);
+  static bool can_be_compared(const Failure& failure, const Suspect& suspect);
+  void line_up(const Failure& failure, std::vector<Suspect> suspects, Diagnosis& diagnosis);
+  double compare_tensors(const Failure& failure, std::span<Candidate> some);
+  double compare_words(const Failure& failure, Candidate& candidate);
+  std::string as_rank_0_says(const std::string& text);
   Record try_out(const Case& c, Implementation* other);
   std::string first_divergence(const Case& c);
   std::string smallest(const Case& c, const Record& record);

@@ -2,6 +2,7 @@
 #include "harness/runner/ruling.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace tpc {
@@ -99,6 +100,10 @@ std::optional<Ruling> trouble(const RankReports& reports, std::string_view doing
   return std::nullopt;
 }
 
+constexpr std::string_view refused_late = "refused only after";
+constexpr std::string_view refused_at_length = "refused in more than one line";
+constexpr std::string_view refused_vaguely = "refused without naming";
+
 Ruling rule_on_refusals(const Case& c, const RankReports& reports) {
   if (c.expectation == Expectation::answers)
     return ruling_of(Outcome::fail, "refused what can be done; " + reasons(reports, How::refused));
@@ -106,19 +111,24 @@ Ruling rule_on_refusals(const Case& c, const RankReports& reports) {
     if (reports[r]->how != How::refused) continue;
     const std::string& reason = reports[r]->reason;
     if (reports[r]->calls.collectives > 0)
-      return ruling_of(Outcome::fail, fmt::format("rank {} refused only after {} collectives: {}", r,
+      return ruling_of(Outcome::fail, fmt::format("rank {} {} {} collectives: {}", r, refused_late,
                                                   reports[r]->calls.collectives, reason));
     if (reason.find('\n') != std::string::npos)
-      return ruling_of(Outcome::fail, fmt::format("rank {} refused in more than one line: {}", r, reason));
+      return ruling_of(Outcome::fail, fmt::format("rank {} {}: {}", r, refused_at_length, reason));
     for (const std::string& word : c.reason_words)
       if (reason.find(word) == std::string::npos)
-        return ruling_of(Outcome::fail,
-                         fmt::format("rank {} refused without naming '{}': {}", r, word, reason));
+        return ruling_of(Outcome::fail, fmt::format("rank {} {} '{}': {}", r, refused_vaguely, word, reason));
   }
   return ruling_of(Outcome::pass);
 }
 
 }  // namespace
+
+bool tells_of_refusal(const std::string& message) {
+  const std::array texts = {refused_late, refused_at_length, refused_vaguely};
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](std::string_view text) { return message.find(text) != std::string::npos; });
+}
 
 RankReport::How how_of(Response::Status status) {
   switch (status) {

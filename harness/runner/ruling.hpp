@@ -61,6 +61,8 @@ using RankReports = std::vector<std::optional<RankReport>>;  // nothing from a r
 
 // After the implementation was asked; after the baseline was prepared; after the comparison.
 Ruling rule_on_responses(const Case& c, const RankReports& reports);
+// Whether a ruling's message is about how something was refused.
+bool tells_of_refusal(const std::string& message);
 Ruling rule_on_preparation(const RankReports& reports);
 Ruling rule_on_comparison(const Case& c, const RankReports& reports);
 
