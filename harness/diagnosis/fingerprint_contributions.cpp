@@ -54,7 +54,6 @@ bool is_right(const TensorEvidence& tensor, const std::vector<double>& error) {
 }
 
 Finding find_own_term(const TensorEvidence& tensor, const Contributions& sum) {
-  bool any = false;
   for (const Piece& piece : tensor.pieces) {
     const auto rank = static_cast<std::size_t>(piece.rank);
     if (rank >= sum.terms.size()) return {};
@@ -68,9 +67,7 @@ Finding find_own_term(const TensorEvidence& tensor, const Contributions& sum) {
     if (!explains(distance(piece.values, term), error, tensor.epsilon) &&
         !explains(distance(piece.values, with_rest), error, tensor.epsilon))
       return {};
-    any = true;
   }
-  if (!any) return {};
   return fmt::format("each rank holds its own term alone ({}): the sum over the ranks is missing",
                      sum.meaning);
 }

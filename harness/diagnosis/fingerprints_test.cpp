@@ -166,6 +166,9 @@ TEST(Fingerprints, KnowWhichRanksLackABias) {
   for (const std::size_t r : {1U, 3U})
     for (std::size_t i = 0; i < 6; ++i) tensor.pieces[r].values[i] -= sum.rest[r * 6 + i];
   expect_found(find_contribution(tensor, sum), "such as a bias, is missing on ranks 1, 3");
+  for (std::size_t i = 0; i < 6; ++i)
+    tensor.pieces[1].values[i] += 2 * sum.rest[6 + i];  // twice there, missing on 3
+  EXPECT_FALSE(find_contribution(tensor, sum).has_value());
   tensor.pieces[1].values[0] += 1;
   EXPECT_FALSE(find_contribution(tensor, sum).has_value());
 }
@@ -185,6 +188,9 @@ TEST(Fingerprints, KnowAPaddingIndexOfEveryShard) {
   TensorEvidence tensor = sharded({8, 3});
   for (const std::size_t r : {0U, 2U}) std::fill_n(tensor.pieces[r].values.begin() + 3, 3, 0.0);
   expect_found(find_rows_without_gradient(tensor), "the rows 1, 5 get no gradient: row 1 of a rank's part");
+  TensorEvidence other = tensor;
+  other.pieces[2].values[3] = 1;  // not without gradient
+  EXPECT_FALSE(find_rows_without_gradient(other).has_value());
   std::fill_n(tensor.pieces[3].values.begin(), 3, 0.0);  // another row of its part
   EXPECT_FALSE(find_rows_without_gradient(tensor).has_value());
   EXPECT_FALSE(find_rows_without_gradient(sharded({8, 3})).has_value());
