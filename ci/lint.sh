@@ -61,6 +61,19 @@ check_heavy_headers() {
   complain 'CUDA and NCCL belong to files of that name:' "$(includes "$device" . ':!*cuda*' ':!*nccl*')"
 }
 
+# Of a framework's own types nothing is known here: it need not be installed.
+check_python() {
+  local start adapter
+  start=$(ci/setup_frameworks.sh lint) || { failed=yes; return; }
+  complain 'ruff format would change:' "$("$start" -m ruff format --check -q . 2>&1)"
+  complain 'ruff complains:' "$("$start" -m ruff check -q . 2>&1)"
+  for adapter in harness/adapters/*/adapter.py; do
+    complain "mypy complains of $adapter:" "$(cd "$(dirname "$adapter")" &&
+      MYPYPATH=../python "$start" -m mypy --strict --ignore-missing-imports --allow-subclassing-any --no-warn-unused-ignores \
+        --no-error-summary adapter.py 2>&1)"
+  done
+}
+
 tidy_files() {
   if (($# > 0)); then
     printf '%s\0' "$@"
@@ -77,6 +90,7 @@ check_format
 check_first_lines
 check_arrows
 check_heavy_headers
+check_python
 tidy_files "$@" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build --quiet --extra-arg=-Wno-unknown-warning-option 2>&1 |
   { grep -vE '^[0-9]+ warnings? generated\.$' || true; } || failed=yes
 [[ -z $failed ]] || exit 1

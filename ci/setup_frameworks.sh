@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the Python environments of the frameworks under test, once, outside the tree, with pinned versions, and prints
 # what to start ADAPTER with. Torch's wheels are CUDA builds: the toolkit's libraries stand in for gigabytes of wheels.
-# usage: ci/setup_frameworks.sh ADAPTER    pytorch, megatron or jax
+# usage: ci/setup_frameworks.sh ADAPTER    pytorch, megatron or jax; or lint, what ci/lint.sh checks Python with
 # Environments go to $TPC_FRAMEWORKS [~/.cache/tp_conformance/frameworks].
 # Exit codes: 0 all is there, 2 usage, 3 something is missing and could not be installed.
 set -euo pipefail
@@ -14,6 +14,7 @@ usage() {
 case $1 in
   pytorch | megatron) name=torch lists=(pytorch.txt megatron.txt) test='import megatron.core, torch.distributed.tensor.parallel' ;;
   jax) name=jax lists=(jax.txt) test='import jax' ;;
+  lint) name=lint lists=(lint.txt) test='import mypy' ;;
   *) usage ;;
 esac
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,5 +1,5 @@
-# ReFrame: reframe -c ci/examples/reframe_gate.py -r --performance-report; -S BenchTest.degrees=2,4 and so on set the
-# variables. ReFrame keeps the references itself, by system and partition, so no baseline of the suite's own is involved.
+# ReFrame: reframe -c ci/examples/reframe_gate.py -r --performance-report; -S BenchTest.degrees=2,4 and so on set
+# the variables. ReFrame keeps the references itself, by system and partition; no baseline of the suite is involved.
 """The proof and the benchmark of a tensor-parallel suite as ReFrame tests."""
 
 import pathlib

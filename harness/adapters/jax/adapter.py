@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
+from collections.abc import Callable
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "python"))
 
@@ -152,7 +153,9 @@ class Job:
             return mean.reshape(1), tokens, back(dloss[0].astype(mean.dtype))[0]
 
         out = (self.sharded(P()), self.sharded(P()), self.sharded(P(None, None, "tp")))
-        for name, value in zip(("loss", "token_loss", "dlogits"), jax.jit(step, out_shardings=out)(logits, targets, dloss)):
+        for name, value in zip(
+            ("loss", "token_loss", "dlogits"), jax.jit(step, out_shardings=out)(logits, targets, dloss)
+        ):
             self.give(name, value)
 
     def run(self) -> Request:

@@ -11,7 +11,8 @@ import logging
 import sys
 import warnings
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
+from collections.abc import Callable
 
 here = Path(__file__).resolve().parent.parent
 sys.path += [str(here / "python"), str(here / "pytorch")]
@@ -99,7 +100,9 @@ class Job:
             shape[dim], offset[dim], block[dim] = extent, first, min(width, extent - first)
             blocks = [{"global_offset": offset, "extent": block, "local_offset": [0] * local.ndim}]
             layout = {"global_shape": shape, "blocks": blocks if block[dim] > 0 else [], "padding": None}
-        self.raw[name] = Raw(NAMES[local.dtype], list(local.shape), local.reshape(-1).view(torch.uint8).numpy().tobytes())
+        self.raw[name] = Raw(
+            NAMES[local.dtype], list(local.shape), local.reshape(-1).view(torch.uint8).numpy().tobytes()
+        )
         self.tensors.append({"name": name, "layout": layout})
 
     def give_gradient(self, name: str, parameter: Tensor, dim: int | None, extent: int | None = None) -> None:

@@ -8,7 +8,8 @@ import os
 import struct
 import traceback
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
+from collections.abc import Callable
 
 PROTOCOL = 1
 
@@ -77,7 +78,7 @@ def guarded(answer: Callable[[dict[str, Any]], dict[str, Any]], request: dict[st
         return {"status": "unsupported", "reason": str(missing)}
     except Refused as refusal:
         return {"status": "refused", "reason": str(refusal)}
-    except Exception as error:  # noqa: BLE001: whatever it is, it is the answer
+    except Exception as error:  # whatever it is, it is the answer
         traceback.print_exc()
         text = " ".join(str(error).split())[:600]
         return {"status": "error", "reason": f"{type(error).__name__}: {text}"}

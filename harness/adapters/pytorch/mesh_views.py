@@ -54,7 +54,8 @@ def take_part_from_outside(mesh: DeviceMesh, axes: tuple[str, ...]) -> None:
     names = mesh.mesh_dim_names or ()
     if set(axes) <= set(names):
         dims = [names.index(axis) for axis in axes]
-        for group in mesh.mesh.movedim(dims, list(range(-len(dims), 0))).reshape(-1, prod(mesh.size(dim) for dim in dims)):
+        by_group = mesh.mesh.movedim(dims, list(range(-len(dims), 0))).flatten(-len(dims)).flatten(0, -2)
+        for group in by_group:
             dist.new_group(group.tolist())
 
 

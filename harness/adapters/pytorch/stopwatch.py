@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable
+from typing import Any
+from collections.abc import Callable
 
 import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh

@@ -50,7 +50,9 @@ class Answers:
         layout: dict[str, Any] = {"global_shape": list(shape), "blocks": [block] if 0 not in extent else []}
         if isinstance(placement, Partial):
             layout["partial_over"] = list(self.mesh.mesh_dim_names or ())
-        self.raw[name] = Raw(NAMES[local.dtype], list(local.shape), local.reshape(-1).view(torch.uint8).numpy().tobytes())
+        self.raw[name] = Raw(
+            NAMES[local.dtype], list(local.shape), local.reshape(-1).view(torch.uint8).numpy().tobytes()
+        )
         self.tensors.append({"name": name, "layout": layout})
 
     def give_row(self, name: str, row: Tensor, place: int, rows: int, shape: list[int] | None = None) -> None:

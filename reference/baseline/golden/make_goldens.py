@@ -226,11 +226,7 @@ class Problem:
             u = dy * gain
             un = (u * n).mean(-1, keepdims=True)
             mean = u.mean(-1, keepdims=True) * centred
-            scale = (
-                abs(u)
-                + abs(u).mean(-1, keepdims=True) * centred
-                + abs(n) * abs(u * n).mean(-1, keepdims=True)
-            )
+            scale = abs(u) + abs(u).mean(-1, keepdims=True) * centred + abs(n) * abs(u * n).mean(-1, keepdims=True)
             return Answer(r * (u - mean - n * un), r * scale)
 
         return Answer(n * gain + bias, abs(n * gain) + abs(bias)), backward
@@ -372,9 +368,7 @@ def problems() -> dict[str, Problem]:
             1,
             **llama | {"kv_heads": 1, "rotary": "interleaved", "head_dim": 4, "qkv_bias": 1},
         ),
-        "attention_llama3": Problem(
-            "attention", 3, 1, **llama | SCALING | {"head_dim": 8, "heads": 2, "kv_heads": 1}
-        ),
+        "attention_llama3": Problem("attention", 3, 1, **llama | SCALING | {"head_dim": 8, "heads": 2, "kv_heads": 1}),
         "layer_norm": Problem("layer_norm", 3, 2),
         "rms_norm": Problem("rms_norm", 3, 2, norm_eps=1e-3),
         "embedding_learned": Problem("vocab_embedding", 3, 3),
@@ -393,9 +387,7 @@ def problems() -> dict[str, Problem]:
             "model", 2, 2, hidden=4, dropout_embedding=0.125, dropout_attention=0.25, dropout_hidden=0.375
         ),
         "model_llama": Problem("model", 3, 1, **llama | {"layers": 2, "hidden": 4}),
-        "model_qwen2": Problem(
-            "model", 3, 2, **llama | {"qkv_bias": 1, "tied_head": 1, "z_loss": 1e-4, "hidden": 4}
-        ),
+        "model_qwen2": Problem("model", 3, 2, **llama | {"qkv_bias": 1, "tied_head": 1, "z_loss": 1e-4, "hidden": 4}),
     }
 
 
