@@ -5,7 +5,7 @@
 #   --sanitize       instead: rings 1 and 2 under address and undefined-behaviour sanitizers, ring 2 under the thread
 #                    sanitizer
 #   --frameworks     instead: the frameworks of the field, held against results/expectations/, PyTorch on 2, 4 and 8
-#                    ranks, the others on 4; and whether bugs planted in the adapter of PyTorch are named
+#                    ranks, the others on 4, Megatron's random streams on 8; and whether bugs planted in the adapter of PyTorch are named
 #   --lint           ci/lint.sh first
 set -euo pipefail
 
@@ -51,6 +51,7 @@ test_frameworks() {
     runs=('4 *') # ranks and filter
     case $(basename "$file") in
       pytorch-*) runs=('2 *' '4 *' '8 *tp8_*:mesh.*') ;;
+      megatron-*) runs=('4 *' '8 dropout.masks/megatron_*') ;;
       # JAX compiles every case anew: seconds each.
       jax-*) runs=('4 tensor_parallel.*tp2_f64:tensor_parallel.*tp4_f64:loss_parallel.*tp2_f64*') ;;
     esac

@@ -2,7 +2,7 @@
 """Megatron-Core's tensor-parallel layers under test, on gloo.
 
 Megatron allocates its communication buffers on torch.cuda.current_device(); on a machine without GPUs that function
-answers "cpu" here. Nothing else of it is changed.
+answers "cpu" here, and the CPU's generator stands in for CUDA's (streams.py). Nothing else of it is changed.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from megatron.core.tensor_parallel import (  # noqa: E402
     VocabParallelEmbedding,
     vocab_parallel_cross_entropy,
 )
+from streams import Streams, stand_in_for_cuda  # noqa: E402
 from tensors import BY_CASE, NAMES, read_inputs  # noqa: E402
 from tp_protocol import Raw, Refused, Unsupported, serve, write_tensors  # noqa: E402
 
@@ -233,8 +234,8 @@ class Job:
 
     def run(self) -> dict[str, Any]:
         operation = self.request["operation"]
-        if operation in ("dropout", "init"):
-            raise Unsupported("needs CUDA: Megatron's RNG tracker keeps CUDA generators")
+        if operation == "init":
+            raise Unsupported("needs CUDA: Megatron draws weights in its streams on a GPU alone")
         known = ("column_linear", "row_linear", "mlp", "vocab_embedding", "vocab_cross_entropy")
         if operation not in known:
             raise Unsupported(f"{operation} is not asked of Megatron-Core yet")
@@ -253,11 +254,25 @@ class Job:
         return self.response()
 
 
+def dropped(request: Request, group: Any) -> dict[str, Any]:
+    job, streams = Job(request, group), Streams(request, BY_CASE[request["dtype"]])
+    job.give("streams.seed", streams.seeds().reshape(1, -1), 0)
+    job.rank, job.ranks = streams.tp, streams.ranks  # masks are cut over tp alone
+
+    def give(name: str, local: Tensor, dim: int | None) -> None:
+        job.give(name, local, dim, None if dim is None else local.shape[dim] * streams.ranks)
+
+    streams.run(give)
+    return job.response()
+
+
 def answer(request: Request, groups: Groups) -> dict[str, Any]:
     if request["rank"] is None:
         return {"status": "idle"}
     if request["kind"] != "operation":
         raise Unsupported("collectives and meshes are torch's own")
+    if request["operation"] == "dropout":
+        return dropped(request, groups.enter(request["mesh"]["ranks"]))
     if len(request["mesh"]["shape"]) > 1:
         raise Unsupported("meshes of several axes are not asked of Megatron-Core yet")
     if request["mesh"]["axes"] != ["tp"]:
@@ -267,6 +282,8 @@ def answer(request: Request, groups: Groups) -> dict[str, Any]:
 
 def main() -> None:
     torch.set_num_threads(1)
+    if not torch.cuda.is_available():
+        stand_in_for_cuda()
     groups = Groups()
     serve("megatron-core", megatron.core.__version__, lambda request: answer(request, groups))
 
