@@ -11,6 +11,7 @@
 #include "harness/diagnosis/facts.hpp"
 #include "harness/diagnosis/gradient_norms.hpp"
 #include "harness/diagnosis/order.hpp"
+#include "harness/diagnosis/parted_copies.hpp"
 #include "harness/diagnosis/request_facts.hpp"
 #include "harness/join.hpp"
 #include "harness/judges/masks.hpp"
@@ -95,6 +96,8 @@ Impression look_at(const Case& c, const std::vector<LocalTensor>& got, const Rig
       knows_gradients(c.request.problem))
     if (const auto finding = norm_finding(c.request, got, ranks))
       lines.push_back("gradient_norm: " + *finding);
+  if (c.request.problem.operation == Operation::train)
+    if (const auto finding = parted_copies(c.request, wrong, got, ranks)) lines.push_back(*finding);
   return impression;
 }
 

@@ -145,10 +145,10 @@ Finding find_rows_without_gradient(const TensorEvidence& tensor) {
     }
   }
   if (local.size() != 1) return {};
+  if (rows.size() == 1) return fmt::format("row {} alone gets no gradient", *rows.begin());
   return fmt::format(
       "the rows {} get no gradient: row {} of a rank's part, as where an index of padding (fault TP-55) is "
-      "applied to each "
-      "part of the table",
+      "applied to each part of the table",
       joined(std::vector<int>(rows.begin(), rows.end()), ", "), *local.begin());
 }
 

@@ -161,6 +161,66 @@ void add_positions(const Request& request, std::vector<Misreading>& all) {
                  }});
 }
 
+// Rank r takes block r of the memory where columns of it are due: [outputs, inputs] read as [ranks, outputs,
+// inputs/ranks].
+void read_blocks_as_columns(Dense& weight, std::int64_t ranks) {
+  const std::int64_t outputs = weight.shape[0];
+  const std::int64_t each = weight.shape[1] / ranks;
+  const std::vector<double> memory = weight.values;
+  for (std::int64_t r = 0; r < ranks; ++r)
+    for (std::int64_t o = 0; o < outputs; ++o)
+      std::copy_n(memory.begin() + (r * outputs + o) * each, each,
+                  weight.values.begin() + (o * ranks + r) * each);
+}
+
+Order dealt_in_turn(std::int64_t entries, std::int64_t ranks) {
+  Order order(static_cast<std::size_t>(entries));
+  for (std::int64_t i = 0; i < entries; ++i)
+    order[static_cast<std::size_t>(i)] = i % (entries / ranks) * ranks + i / (entries / ranks);
+  return order;
+}
+
+void add_row_weights(const Request& request, std::vector<Misreading>& all) {
+  const std::int64_t ranks = request.mesh.ranks();
+  for (const InputSpec& input : request.problem.inputs) {
+    const bool row = (request.problem.operation == Operation::row_linear && input.name == "weight") ||
+                     has_part(input.name, "fc2") || has_part(input.name, "down") ||
+                     has_part(input.name, "out");
+    if (!row || input.shape.size() != 2 || ranks == 1 || input.shape[1] % ranks != 0) continue;
+    const std::string name = input.name;
+    all.push_back(
+        {"columns", fmt::format("a part of {} that is a block of its memory, not columns of it", name),
+         [](ModelConfig&) {}, [=](Inputs& inputs) { read_blocks_as_columns(inputs.at(name), ranks); }});
+    const Order order = dealt_in_turn(input.shape[1], ranks);
+    all.push_back(
+        {"columns",
+         fmt::format("columns of {} that are dealt to the ranks in turn, where neighbours belong together",
+                     name),
+         [](ModelConfig&) {}, [=](Inputs& inputs) { reorder(inputs.at(name), 1, 1, order); },
+         [=](Answers& answers) {
+           const auto gradient = answers.find("grad." + name);
+           if (gradient != answers.end()) reorder(gradient->second.value, 1, 1, inverse(order));
+         }});
+  }
+}
+
+// One table, of which one of its two users' gradients is lost.
+void add_ties(const Problem& problem, std::vector<Misreading>& all) {
+  if (problem.operation != Operation::model || !problem.model.tied_head) return;
+  const auto untie = [](ModelConfig& model) { model.tied_head = false; };
+  const auto copy = [](Inputs& inputs) { inputs["head.weight"] = inputs.at("embedding.weight"); };
+  all.push_back({"tie",
+                 "a tied head whose gradient does not reach the table that it shares with the embedding",
+                 untie, copy, [](Answers& answers) { answers.erase("grad.head.weight"); }});
+  all.push_back({"tie", "a tied table that has the head's gradient alone, not the embedding's", untie, copy,
+                 [](Answers& answers) {
+                   const auto head = answers.find("grad.head.weight");
+                   if (head == answers.end()) return;
+                   answers["grad.embedding.weight"] = head->second;
+                   answers.erase(head);
+                 }});
+}
+
 }  // namespace
 
 std::vector<Misreading> misread_weights(const Request& request) {
@@ -176,6 +236,8 @@ std::vector<Misreading> misread_weights(const Request& request) {
                    [one = one, other = other](Answers& answers) { exchange(answers, one, other); }});
   }
   if (relevance::has_attention(c)) add_heads(request, all);
+  if (request.problem.operation != Operation::model) add_row_weights(request, all);
+  add_ties(request.problem, all);
   if (relevance::has_embedding(c)) {
     add_tables(request, all);
     add_positions(request, all);

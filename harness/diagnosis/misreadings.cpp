@@ -9,7 +9,9 @@
 #include "harness/baselines/training.hpp"
 #include "harness/configuration/relevance.hpp"
 #include "harness/diagnosis/contributions.hpp"
+#include "harness/diagnosis/misread_blocks.hpp"
 #include "harness/diagnosis/misread_layers.hpp"
+#include "harness/diagnosis/misread_losses.hpp"
 #include "harness/diagnosis/misread_training.hpp"
 #include "harness/diagnosis/misread_weights.hpp"
 
@@ -85,9 +87,15 @@ void add_attention(const Configuration& c, int ranks, std::vector<Misreading>& a
       all.push_back({"rotary_theta",
                      fmt::format("a rotary theta of {:g} where {:g} is asked", theta, model.rotary_theta),
                      [theta](ModelConfig& m) { m.rotary_theta = theta; }});
-  if (model.rotary_scaling)
-    all.push_back({"rotary_scaling", "rotary frequencies that are not scaled",
-                   [](ModelConfig& m) { m.rotary_scaling.reset(); }});
+  if (!model.rotary_scaling) return;
+  all.push_back({"rotary_scaling", "rotary frequencies that are not scaled",
+                 [](ModelConfig& m) { m.rotary_scaling.reset(); }});
+  all.push_back({"rotary_scaling",
+                 "rotary frequencies that are all divided by the factor, as linear scaling of positions does",
+                 [](ModelConfig& m) {
+                   m.rotary_scaling->low_frequency_factor = 1e17;
+                   m.rotary_scaling->high_frequency_factor = 1e18;
+                 }});
 }
 
 void add_norms(const Configuration& c, std::vector<Misreading>& all) {
@@ -165,7 +173,8 @@ std::vector<Misreading> misreadings_of(const Request& request) {
   add_attention(c, request.mesh.ranks(), all);
   add_norms(c, all);
   add_losses(c, all);
-  for (const auto& others : {misread_weights(request), misread_layers(request.problem)})
+  for (const auto& others : {misread_weights(request), misread_layers(request.problem),
+                             misread_losses(request), misread_blocks(request.problem)})
     all.insert(all.end(), others.begin(), others.end());
   return all;
 }

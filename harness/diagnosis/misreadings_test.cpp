@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "harness/baselines/training.hpp"
 #include "harness/configuration/configuration.hpp"
 #include "harness/diagnosis/contributions.hpp"
 #include "harness/diagnosis/evidence.hpp"
+#include "harness/diagnosis/misread_losses.hpp"
 #include "harness/inputs/problem_inputs.hpp"
 
 namespace tpc {
@@ -162,6 +164,69 @@ TEST(Misreadings, TakeOneNormForTheOther) {
   Answers due = baseline::solve(Operation::layer_norm, request.problem.model, inputs).answers;
   due.erase("grad.bias");
   expect_near(read, due);
+}
+
+TEST(Misreadings, SubtractMaximaOfShards) {
+  const Request request =
+      request_of("op=vocab_cross_entropy,tp=2,seq=9,vocab=6,ignored=0.4,smoothing=0.1,mean_over=all");
+  const Answers right =
+      baseline::solve(Operation::vocab_cross_entropy, request.problem.model, baseline_inputs(request.problem))
+          .answers;
+  expect_near(loss_of_own_maxima(request.problem, 6), right);  // one shard
+  const Answers read =
+      solve_as_read(request, reading(misreadings_of(request), "the maximum of its own logits"));
+  EXPECT_GT(distance(read.at("loss").value.values, right.at("loss").value.values), 1e-3);
+  EXPECT_GT(distance(read.at("dlogits").value.values, right.at("dlogits").value.values), 1e-3);
+}
+
+TEST(Misreadings, TakeBlocksOfMemoryForColumns) {
+  const std::string line = "op=row_linear,tp=2,seq=1,hidden=2,ffn=4";
+  const baseline::Inputs inputs = baseline_inputs(request_of(line).problem);
+  const Values& x = inputs.at("x").values;
+  const Values& w =
+      inputs.at("weight").values;  // two rows of four; each rank should have two columns of both
+  const auto y = [&](const std::array<std::size_t, 4>& entries) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 4; ++i) sum += x[i] * w[entries[i]];
+    return sum;
+  };
+  const Values blocks = answers_as_read(line, "a block of its memory").at("y").value.values;
+  EXPECT_NEAR(blocks[0], y({0, 1, 4, 5}), 1e-14);
+  EXPECT_NEAR(blocks[1], y({2, 3, 6, 7}), 1e-14);
+  const Values in_turn = answers_as_read(line, "dealt to the ranks in turn").at("y").value.values;
+  EXPECT_NEAR(in_turn[0], y({0, 2, 1, 3}), 1e-14);
+  EXPECT_NEAR(in_turn[1], y({4, 6, 5, 7}), 1e-14);
+}
+
+TEST(Misreadings, LoseOneOfTwoGradientsOfATiedTable) {
+  const std::string line =
+      "op=model,tp=2,seq=3,hidden=4,heads=2,kv_heads=2,head_dim=2,ffn=8,vocab=6,layers=1,tied=1,position="
+      "learned,positions=4";
+  Values sum = answers_as_read(line, "does not reach the table").at("grad.embedding.weight").value.values;
+  const Values head =
+      answers_as_read(line, "the head's gradient alone").at("grad.embedding.weight").value.values;
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += head[i];
+  const Answers due = answers_of(line);
+  EXPECT_LT(distance(sum, due.at("grad.embedding.weight").value.values), 1e-14);
+  EXPECT_EQ(answers_as_read(line, "does not reach the table").size(), due.size());
+  EXPECT_GT(norm(head), 1e-3);
+}
+
+// Where all wavelengths are long, all frequencies are divided by the factor.
+TEST(Misreadings, ScaleRotaryFrequenciesAlike) {
+  Request request =
+      request_of("op=attention,tp=1,seq=4,hidden=4,heads=1,kv_heads=1,head_dim=4,position=rotary");
+  request.problem.model.rotary_scaling = RotaryScaling{.factor = 4, .original_positions = 1};
+  const auto right = [&] {
+    return baseline::solve(Operation::attention, request.problem.model, baseline_inputs(request.problem))
+        .answers;
+  };
+  const auto read = [&] {
+    return solve_as_read(request, reading(misreadings_of(request), "all divided by the factor"));
+  };
+  expect_near(read(), right());
+  request.problem.model.rotary_scaling->original_positions = 8192;
+  EXPECT_GT(distance(read().at("y").value.values, right().at("y").value.values), 1e-3);
 }
 
 TEST(Misreadings, ForgetABias) {
