@@ -173,6 +173,9 @@ TEST(Misreadings, SubtractMaximaOfShards) {
       baseline::solve(Operation::vocab_cross_entropy, request.problem.model, baseline_inputs(request.problem))
           .answers;
   expect_near(loss_of_own_maxima(request.problem, 6), right);  // one shard
+  const Answers of_six_shards = loss_of_own_maxima(request.problem, 1);
+  for (const double loss : of_six_shards.at("token_loss").value.values)
+    EXPECT_TRUE(loss == 0 || std::fabs(loss - std::log(6)) < 1e-14) << loss;
   const Answers read =
       solve_as_read(request, reading(misreadings_of(request), "the maximum of its own logits"));
   EXPECT_GT(distance(read.at("loss").value.values, right.at("loss").value.values), 1e-3);
