@@ -6,8 +6,8 @@
 #include <exception>
 #include <utility>
 
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/baselines/baseline_store_account.hpp"
-#include "harness/baselines/training.hpp"
 #include "harness/compare/tiers.hpp"
 #include "harness/inputs/inputs.hpp"
 #include "harness/inputs/text.hpp"

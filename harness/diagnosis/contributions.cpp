@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/compare/compare_exchange.hpp"
 #include "harness/inputs/inputs.hpp"
 #include "harness/judges/masks.hpp"
@@ -116,15 +117,6 @@ std::vector<SumOverRanks> sums_of(const Request& request) {
   if (request.sharding.sequence_parallel != SequenceParallel::off && has_dy && single)
     sums.push_back(by_tokens(ranks));
   return sums;
-}
-
-baseline::Inputs baseline_inputs(const Problem& problem) {
-  Inputs inputs;
-  for (const InputSpec& input : problem.inputs)
-    inputs[input.name] = {input.shape, draw_rounded(problem, input)};
-  for (const MaskSpec& mask : masks_of(problem))
-    inputs[mask.name] = {mask.shape, invariant_mask(problem.seed, mask, 0)};
-  return inputs;
 }
 
 std::vector<Contributions> contributions_to(const TensorEvidence& tensor, const Request& request,

@@ -24,7 +24,4 @@ std::vector<SumOverRanks> sums_of(const Request& request);
 std::vector<Contributions> contributions_to(const TensorEvidence& tensor, const Request& request,
                                             Communicator& ranks);
 
-// The inputs of a problem as the baseline takes them, masks of the profile `invariant` included.
-baseline::Inputs baseline_inputs(const Problem& problem);
-
 }  // namespace tpc

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/compare/compare_fixture.hpp"
 #include "harness/configuration/configuration.hpp"
 #include "reference/comm/local.hpp"

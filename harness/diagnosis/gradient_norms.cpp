@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 
-#include "harness/baselines/training.hpp"
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/compare/compare.hpp"
 #include "harness/compare/compare_exchange.hpp"
 #include "harness/wire.hpp"

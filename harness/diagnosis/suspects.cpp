@@ -3,14 +3,45 @@
 
 #include <set>
 
-#include "harness/diagnosis/misreadings.hpp"
 #include "harness/faults/fault_conditions.hpp"
 #include "harness/join.hpp"
+#include "harness/misreadings/misreadings.hpp"
 #include "harness/reference/counted_implementation.hpp"
 
 namespace tpc {
 
 namespace {
+
+// One rank answers for all.
+class OtherAnswer : public Implementation {
+ public:
+  explicit OtherAnswer(Misreading misreading) : misreading_(std::move(misreading)) {}
+
+  std::string name() const override { return misreading_.title; }
+  Response run(const Request& request, const CommunicatorPtr& ranks) override {
+    Response response;
+    response.status = Response::Status::result;
+    if (ranks->rank() != 0) return response;
+    for (const auto& [name, answer] : solve_as_read(request, misreading_)) {
+      const Tensor data = host_tensor(DType::f64, answer.value.shape, name);
+      std::copy(answer.value.values.begin(), answer.value.values.end(), data.data<double>());
+      response.tensors.push_back({name, data, replicate(answer.value.shape)});
+    }
+    return response;
+  }
+
+ private:
+  Misreading misreading_;
+};
+
+Suspect suspect_with(const Misreading& misreading) {
+  Suspect suspect;
+  suspect.id = misreading.id;
+  suspect.title = misreading.title;
+  suspect.make = [misreading] { return std::make_unique<OtherAnswer>(misreading); };
+  suspect.misreads = true;
+  return suspect;
+}
 
 constexpr std::size_t most_partial = 6;  // that are tried with each other
 
@@ -54,7 +85,7 @@ Suspect suspect_with(const FaultSet& faults) {
 std::vector<Suspect> known_suspects(const Request& request) {
   std::vector<Suspect> suspects;
   for (const Fault fault : faults_that_can_occur(request)) suspects.push_back(suspect_with(FaultSet(fault)));
-  for (Suspect& suspect : misreading_suspects(request)) suspects.push_back(std::move(suspect));
+  for (const Misreading& misreading : misreadings_of(request)) suspects.push_back(suspect_with(misreading));
   return suspects;
 }
 

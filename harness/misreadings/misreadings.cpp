@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/diagnosis/misreadings.hpp"
+#include "harness/misreadings/misreadings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/baselines/training.hpp"
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/configuration/relevance.hpp"
-#include "harness/diagnosis/contributions.hpp"
-#include "harness/diagnosis/misread_blocks.hpp"
-#include "harness/diagnosis/misread_layers.hpp"
-#include "harness/diagnosis/misread_losses.hpp"
-#include "harness/diagnosis/misread_training.hpp"
-#include "harness/diagnosis/misread_weights.hpp"
+#include "harness/misreadings/misread_blocks.hpp"
+#include "harness/misreadings/misread_layers.hpp"
+#include "harness/misreadings/misread_losses.hpp"
+#include "harness/misreadings/misread_training.hpp"
+#include "harness/misreadings/misread_weights.hpp"
 
 namespace tpc {
 
@@ -131,28 +130,6 @@ void add_losses(const Configuration& c, std::vector<Misreading>& all) {
                  }});
 }
 
-// One rank answers for all.
-class OtherAnswer : public Implementation {
- public:
-  explicit OtherAnswer(Misreading misreading) : misreading_(std::move(misreading)) {}
-
-  std::string name() const override { return misreading_.title; }
-  Response run(const Request& request, const CommunicatorPtr& ranks) override {
-    Response response;
-    response.status = Response::Status::result;
-    if (ranks->rank() != 0) return response;
-    for (const auto& [name, answer] : solve_as_read(request, misreading_)) {
-      const Tensor data = host_tensor(DType::f64, answer.value.shape, name);
-      std::copy(answer.value.values.begin(), answer.value.values.end(), data.data<double>());
-      response.tensors.push_back({name, data, replicate(answer.value.shape)});
-    }
-    return response;
-  }
-
- private:
-  Misreading misreading_;
-};
-
 bool is_solved_at_once(const Request& request) {
   const Problem& problem = request.problem;
   if (problem.kind != Problem::Kind::operation || work_of(problem) > most_work) return false;
@@ -193,19 +170,6 @@ Answers solve_as_read(const Request& request, const Misreading& misreading) {
   Answers answers = baseline::solve(request.problem.operation, model, inputs).answers;
   misreading.answers(answers);
   return answers;
-}
-
-std::vector<Suspect> misreading_suspects(const Request& request) {
-  std::vector<Suspect> suspects;
-  for (Misreading& misreading : misreadings_of(request))
-    suspects.push_back({misreading.id,
-                        misreading.title,
-                        "",
-                        false,
-                        [misreading] { return std::make_unique<OtherAnswer>(misreading); },
-                        {},
-                        true});
-  return suspects;
 }
 
 }  // namespace tpc

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/diagnosis/misread_losses.hpp"
+#include "harness/misreadings/misread_losses.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "harness/diagnosis/contributions.hpp"
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/inputs/inputs.hpp"
 
 namespace tpc {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/diagnosis/misread_blocks.hpp"
+#include "harness/misreadings/misread_blocks.hpp"
 
 #include <fmt/format.h>
 
-#include "harness/diagnosis/contributions.hpp"
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/inputs/inputs.hpp"
 
 namespace tpc {

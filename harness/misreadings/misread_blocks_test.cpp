@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/diagnosis/misread_blocks.hpp"
+#include "harness/misreadings/misread_blocks.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/configuration/configuration.hpp"
-#include "harness/diagnosis/contributions.hpp"
+#include "harness/diagnosis/evidence.hpp"
 
 namespace tpc {
 namespace {

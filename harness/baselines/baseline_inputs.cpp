@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/baselines/training.hpp"
+#include "harness/baselines/baseline_inputs.hpp"
 
 #include "harness/inputs/inputs.hpp"
 #include "harness/inputs/problem_inputs.hpp"
@@ -12,6 +12,15 @@ namespace {
 bool is_parameter(const InputSpec& input) { return input.name != "dloss" && !is_integral(input.generator); }
 
 }  // namespace
+
+baseline::Inputs baseline_inputs(const Problem& problem) {
+  baseline::Inputs inputs;
+  for (const InputSpec& input : problem.inputs)
+    inputs[input.name] = {input.shape, draw_rounded(problem, input)};
+  for (const MaskSpec& mask : masks_of(problem))
+    inputs[mask.name] = {mask.shape, invariant_mask(problem.seed, mask, 0)};
+  return inputs;
+}
 
 baseline::Training training_of(const TrainProblem& t) {
   const auto rule = t.optimizer == TrainProblem::Optimizer::sgd ? baseline::Training::Rule::sgd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/diagnosis/misreadings.hpp"
+#include "harness/misreadings/misreadings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,11 @@
 #include <array>
 #include <cmath>
 
-#include "harness/baselines/training.hpp"
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/configuration/configuration.hpp"
-#include "harness/diagnosis/contributions.hpp"
 #include "harness/diagnosis/evidence.hpp"
-#include "harness/diagnosis/misread_losses.hpp"
 #include "harness/inputs/problem_inputs.hpp"
+#include "harness/misreadings/misread_losses.hpp"
 
 namespace tpc {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "harness/diagnosis/misreadings.hpp"
+#include "harness/misreadings/misreadings.hpp"
 
 namespace tpc {
 

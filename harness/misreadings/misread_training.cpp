@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/diagnosis/misread_training.hpp"
+#include "harness/misreadings/misread_training.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/diagnosis/misread_layers.hpp"
+#include "harness/misreadings/misread_layers.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/diagnosis/contributions.hpp"
+#include "harness/baselines/baseline_inputs.hpp"
 #include "harness/inputs/inputs.hpp"
 
 namespace tpc {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training problems as the baseline takes them.
+// Problems as the baseline takes them.
 #pragma once
 
 #include "harness/request.hpp"
 #include "reference/baseline/train.hpp"
 
 namespace tpc {
+
+// Of a single operation, with the masks of the profile `invariant`.
+baseline::Inputs baseline_inputs(const Problem& problem);
 
 baseline::Training training_of(const TrainProblem& problem);
 baseline::Inputs parameters_of(const Problem& problem);

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "harness/diagnosis/dictionary.hpp"
+#include "harness/request.hpp"
 #include "reference/baseline/train.hpp"
 
 namespace tpc {
@@ -29,7 +29,5 @@ struct Misreading {
 std::vector<Misreading> misreadings_of(const Request& request);
 
 Answers solve_as_read(const Request& request, const Misreading& misreading);
-
-std::vector<Suspect> misreading_suspects(const Request& request);
 
 }  // namespace tpc
