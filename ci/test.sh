@@ -4,8 +4,8 @@
 #   without options  rings 1 to 3 (CONTRIBUTING.md) in release mode
 #   --sanitize       instead: rings 1 and 2 under address and undefined-behaviour sanitizers, ring 2 under the thread
 #                    sanitizer
-#   --frameworks     instead: the frameworks of the field, held against results/expectations/, PyTorch on 2, 4 and 8
-#                    ranks, the others on 4, Megatron's random streams on 8; and whether bugs planted in the adapter of PyTorch are named
+#   --frameworks     instead: the frameworks of the field, held against results/expectations/; whether the diagnosis names
+#                    known defects of theirs, and bugs planted in the adapter of PyTorch
 #   --lint           ci/lint.sh first
 set -euo pipefail
 
@@ -81,6 +81,7 @@ time_pytorch() {
 }
 if [[ -n $frameworks ]]; then
   test_frameworks
+  ci/known_defects.sh
   ci/planted.sh
   exit
 fi
