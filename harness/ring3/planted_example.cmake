@@ -13,10 +13,15 @@ endfunction()
 plant("struct Gelu {" "const int planted = setting(\"PLANTED\");\nstruct Gelu {")
 # 1: every rank adds the bias to its own part of the sum.
 plant("  all_reduce(y, static_cast<int>(ranks));"
-      "  const auto add_bias = [&] { for (std::size_t i = 0; i < N * H; ++i) y[i] += in.at(\"fc2.bias\").values[i % H]; };
+      "  const auto add_bias = [&] {
+    for (std::size_t n = 0; n < N; ++n)
+      for (std::size_t h = 0; h < H; ++h) y[n * H + h] += in.at(\"fc2.bias\").values[h];
+  };
   if (planted == 1) add_bias();
   all_reduce(y, static_cast<int>(ranks));")
-plant("  for (std::size_t i = 0; i < N * H; ++i) y[i] += in.at(\"fc2.bias\").values[i % H];" "  if (planted != 1) add_bias();")
+plant("  for (std::size_t n = 0; n < N; ++n)  // once, after the sum
+    for (std::size_t h = 0; h < H; ++h) y[n * H + h] += in.at(\"fc2.bias\").values[h];"
+      "  if (planted != 1) add_bias();")
 # 2: nobody adds up the gradients of x.
 plant("  all_reduce(dx, static_cast<int>(ranks));" "  if (planted != 2) all_reduce(dx, static_cast<int>(ranks));")
 # 3: a gradient that is whole on every rank is added up.

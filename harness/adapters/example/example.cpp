@@ -24,8 +24,10 @@ using Array = std::vector<double>;
 
 // ---- ranks: rank 0 adds up for all, in the order of the ranks, so that all get the same bits
 int setting(const char* name) {
-  return std::atoi(std::getenv(name));
-}  // NOLINT: the protocol sets all of them
+  const char* const value = std::getenv(name);
+  if (value == nullptr) throw std::runtime_error(std::string(name) + " is not set: start it by exec:COMMAND");
+  return std::atoi(value);  // NOLINT: the suite writes numbers
+}
 const int world_rank = setting("RANK");
 std::vector<int> peers(static_cast<std::size_t>(setting("WORLD_SIZE")),
                        -1);  // sockets: rank 0's to all, else to 0
@@ -162,15 +164,19 @@ Json run_mlp(const Json& request) {
   const double* const own_w2 = &w2.values[first];      // [H,f] of [H,F]
   Array z(N * f), a(N * f), slope(N * f), y(N * H), da(N * f), dx(N * H), dw1(f * H), dw2(H * f);
   Array db1(f), db2(H);
-  for (std::size_t i = 0; i < N * f; ++i) z[i] = in.at("fc1.bias").values[first + i % f];
+  for (std::size_t n = 0; n < N; ++n)
+    for (std::size_t i = 0; i < f; ++i) z[n * f + i] = in.at("fc1.bias").values[first + i];
   add_product(z, x.values.data(), H, 1, own_w1, 1, H, N, H, f);
   for (std::size_t i = 0; i < N * f; ++i) a[i] = gelu_tanh(z[i]).value, slope[i] = gelu_tanh(z[i]).slope;
   add_product(y, a.data(), f, 1, own_w2, 1, F, N, f, H);
   all_reduce(y, static_cast<int>(ranks));
-  for (std::size_t i = 0; i < N * H; ++i) y[i] += in.at("fc2.bias").values[i % H];  // once, after the sum
+  for (std::size_t n = 0; n < N; ++n)  // once, after the sum
+    for (std::size_t h = 0; h < H; ++h) y[n * H + h] += in.at("fc2.bias").values[h];
   add_product(da, dy.values.data(), H, 1, own_w2, F, 1, N, H, f);
-  for (std::size_t i = 0; i < N * f; ++i) da[i] *= slope[i], db1[i % f] += da[i];
-  for (std::size_t i = 0; i < N * H; ++i) db2[i % H] += dy.values[i];
+  for (std::size_t n = 0; n < N; ++n) {
+    for (std::size_t i = 0; i < f; ++i) db1[i] += da[n * f + i] *= slope[n * f + i];
+    for (std::size_t h = 0; h < H; ++h) db2[h] += dy.values[n * H + h];
+  }
   add_product(dw1, da.data(), 1, f, x.values.data(), H, 1, f, N, H);
   add_product(dw2, dy.values.data(), 1, H, a.data(), f, 1, H, N, f);
   add_product(dx, da.data(), f, 1, own_w1, H, 1, N, f, H);
