@@ -69,7 +69,7 @@ check_python() {
   complain 'ruff complains:' "$("$start" -m ruff check -q . 2>&1)"
   for adapter in harness/adapters/*/adapter.py; do
     complain "mypy complains of $adapter:" "$(cd "$(dirname "$adapter")" &&
-      MYPYPATH=../python "$start" -m mypy --strict --ignore-missing-imports --allow-subclassing-any --no-warn-unused-ignores \
+      MYPYPATH=../python:../pytorch "$start" -m mypy --strict --ignore-missing-imports --allow-subclassing-any --no-warn-unused-ignores \
         --no-error-summary adapter.py 2>&1)"
   done
 }

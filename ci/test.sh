@@ -65,7 +65,7 @@ test_frameworks() {
 hold_against() { # FILE RANKS FILTER
   local adapter start
   adapter=$(basename "${1%%-*}")
-  start=$(ci/setup_frameworks.sh "$adapter")
+  start=$(ci/setup_frameworks.sh "$adapter") || return
   echo "== $adapter on $2 ranks, held against $1"
   build/bin/tp_conformance --ranks "$2" --gtest_brief --gtest_filter="$3" --deadline 90 --start-deadline 300 --expectations "$1" \
     --implementation "exec:exec $start $root/harness/adapters/$adapter/adapter.py"

@@ -156,8 +156,8 @@ std::string confusion_markdown(const Provenance& provenance, const std::vector<C
                   provenance.started.substr(0, 10), short_commit(provenance), provenance.ranks,
                   provenance.command, confusion_summary(rows));
   text +=
-      "Faults that answer the same on a case are named together. Of a pair nothing may be claimed, or one "
-      "of\n"
+      "Faults that answer the same on a case are named together. Of a pair both may be named, nothing "
+      "claimed, or one of\n"
       "the two where the other leaves the case as it is.\n\n| planted | first case that fails | named "
       "|\n|---|---|---|\n";
   for (const ConfusionRow& row : rows)

@@ -15,6 +15,7 @@
 #include "harness/diagnosis/request_facts.hpp"
 #include "harness/join.hpp"
 #include "harness/judges/masks.hpp"
+#include "harness/misreadings/misreadings.hpp"
 
 namespace tpc {
 
@@ -39,18 +40,26 @@ std::optional<TensorEvidence> evidence_of(const Case& c, const std::string& name
   return tensor;
 }
 
+bool is_gradient_of_table(const Problem& problem, const std::string& tensor) {
+  const bool alone = problem.operation == Operation::vocab_embedding && tensor == "grad.weight";
+  return alone || tensor == "grad.embedding.weight" || tensor.ends_with("positions.weight");
+}
+
 std::vector<std::string> fingerprints_of(const Case& c, const TensorEvidence& tensor, Communicator& ranks) {
   std::vector<std::string> lines;
   const std::vector<Contributions> sums = contributions_to(tensor, c.request, ranks);
   const auto heads = head_rows(c.request.problem.model, tensor.name);
   for (const std::string& finding : fingerprints(tensor, sums, heads, reads_of(c.request, tensor.name)))
     lines.push_back(fmt::format("{}: {}", tensor.name, finding));
+  if (is_gradient_of_table(c.request.problem, tensor.name))
+    if (const Finding finding = find_rows_without_gradient(tensor))
+      lines.push_back(fmt::format("{}: {}", tensor.name, *finding));
   return lines;
 }
 
 // Of the first step, with masks that the baseline can draw itself.
 bool knows_gradients(const Problem& problem) {
-  return problem.operation == Operation::train &&
+  return problem.operation == Operation::train && is_solved_quickly(problem) &&
          (problem.random.profile == "invariant" || masks_of(problem).empty());
 }
 
@@ -96,8 +105,8 @@ Impression look_at(const Case& c, const std::vector<LocalTensor>& got, const Rig
       knows_gradients(c.request.problem))
     if (const auto finding = norm_finding(c.request, got, ranks))
       lines.push_back("gradient_norm: " + *finding);
-  if (c.request.problem.operation == Operation::train)
-    if (const auto finding = parted_copies(c.request, wrong, got, ranks)) lines.push_back(*finding);
+  if (c.request.problem.operation == Operation::train && impression.any_wrong)
+    if (const auto finding = parted_copies(c.request, got, ranks)) lines.push_back(*finding);
   return impression;
 }
 

@@ -79,6 +79,7 @@ struct WrongTerm {
 };
 std::optional<WrongTerm> wrong_term(const TensorEvidence& tensor, const std::vector<double>& term) {
   WrongTerm wrong;
+  std::int64_t elements = 0;
   for (const Piece& piece : tensor.pieces) {
     const std::vector<double> error = plus(piece.values, right_part(tensor, piece.box), -1);
     if (is_right(tensor, error)) continue;
@@ -86,8 +87,14 @@ std::optional<WrongTerm> wrong_term(const TensorEvidence& tensor, const std::vec
     if (!factor || (!wrong.ranks.empty() && !is_near(1 + *factor, wrong.times))) return {};
     wrong.times = 1 + *factor;
     wrong.ranks.insert(piece.rank);
+    elements += static_cast<std::int64_t>(error.size());
   }
-  if (wrong.ranks.empty()) return {};
+  // A few numbers are some multiple of anything.
+  constexpr std::int64_t enough = 4;
+  const auto t = static_cast<double>(tensor.ranks);
+  const bool telling = is_near(wrong.times, 0) || is_near(wrong.times, 2) || is_near(wrong.times, t) ||
+                       is_near(wrong.times, 1 / t);
+  if (wrong.ranks.empty() || (elements < enough && !telling)) return {};
   return wrong;
 }
 

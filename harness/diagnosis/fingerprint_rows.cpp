@@ -129,6 +129,7 @@ Finding find_rows_without_gradient(const TensorEvidence& tensor) {
   for (const Piece& piece : tensor.pieces) {
     const std::vector<double> right = right_part(tensor, piece.box);
     const std::int64_t width = piece.box.extent[1];
+    if (piece.box.extent[0] < 2) return {};  // all of a part is no row of it
     for (std::int64_t r = 0; r < piece.box.extent[0]; ++r) {
       const auto in_row = [&](const std::vector<double>& values, auto holds) {
         const auto first = values.begin() + r * width;

@@ -247,7 +247,6 @@ std::vector<std::string> fingerprints(const TensorEvidence& tensor, const std::v
     add(find(tensor));
   for (const Contributions& sum : sums) add(find_contribution(tensor, sum));
   if (reads) add(find_foreign_rows(tensor, *reads));
-  if (tensor.name.starts_with("grad.")) add(find_rows_without_gradient(tensor));
   add(find_wrong_ranks(tensor));
   if (heads) add(find_wrong_heads(tensor, *heads));
   return found;

@@ -173,6 +173,16 @@ TEST(Fingerprints, KnowWhichRanksLackABias) {
   EXPECT_FALSE(find_contribution(tensor, sum).has_value());
 }
 
+// One number is some multiple of any other.
+TEST(Fingerprints, DoNotExplainAFewNumbersByAnyFactor) {
+  TensorEvidence tensor = sharded({4, 1});
+  const Contributions sum = terms_of(tensor);
+  tensor.pieces[1].values[0] += 0.37 * sum.terms[0][1];
+  EXPECT_FALSE(find_contribution(tensor, sum).has_value());
+  tensor.pieces[1].values[0] = tensor.right[1] - sum.rest[1];
+  expect_found(find_contribution(tensor, sum), "such as a bias, is missing on rank 1");
+}
+
 TEST(Fingerprints, KnowShardsOfOwnTermsAlone) {
   TensorEvidence tensor = sharded({8, 3});
   const Contributions sum = terms_of(tensor);
@@ -196,6 +206,9 @@ TEST(Fingerprints, KnowAPaddingIndexOfEveryShard) {
   std::fill_n(tensor.pieces[3].values.begin(), 3, 0.0);  // another row of its part
   EXPECT_FALSE(find_rows_without_gradient(tensor).has_value());
   EXPECT_FALSE(find_rows_without_gradient(sharded({8, 3})).has_value());
+  TensorEvidence of_one_row = sharded({4, 3});
+  of_one_row.pieces[1].values.assign(3, 0);
+  EXPECT_FALSE(find_rows_without_gradient(of_one_row).has_value());
 }
 
 TEST(Fingerprints, KnowWrongRanksAndHeads) {

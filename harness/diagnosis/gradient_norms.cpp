@@ -119,6 +119,13 @@ double powers(const baseline::Answer& gradient, const Box& box, double p) {
   return sum;
 }
 
+bool is_within(const Block& block, const Shape& shape) {
+  if (block.global_offset.size() != shape.size() || block.extent.size() != shape.size()) return false;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (block.global_offset[d] < 0 || block.global_offset[d] + block.extent[d] > shape[d]) return false;
+  return true;
+}
+
 struct RankNorm {
   double sharded = 0;
   double replicated = 0;
@@ -137,7 +144,10 @@ RankNorm own_norm(const TrainProblem& train, const std::vector<LocalTensor>& ans
     if (!local.name.starts_with(prefix)) continue;
     const auto gradient = gradients.find(local.name.substr(prefix.size()));
     if (gradient == gradients.end()) continue;
+    const Shape& shape = gradient->second.value.shape;
     for (const Block& block : local.placement.blocks) {
+      if (local.placement.global_shape != shape || !is_within(block, shape))
+        return {};  // it is wrong in another way
       double& sum = block.extent == local.placement.global_shape ? own.replicated : own.sharded;
       sum = together(sum, powers(gradient->second, {block.global_offset, block.extent}, train.norm),
                      train.norm);

@@ -6,6 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/baselines/baseline_inputs.hpp"
+#include "harness/configuration/configuration.hpp"
+#include "harness/inputs/problem_inputs.hpp"
+#include "reference/comm/local.hpp"
+
 namespace tpc {
 namespace {
 
@@ -58,6 +63,40 @@ TEST(GradientNorms, KnowAGradientThatDoesNotCountOnce) {
   EXPECT_EQ(found(sums(), std::sqrt(23)), "the gradient of bias is left out");
   EXPECT_EQ(found(sums(), std::sqrt(31)), "the gradient of gain counts twice");
   EXPECT_EQ(found(sums(), std::sqrt(37)), "the gradient of gain counts once per rank");
+}
+
+// Two ranks that hold all parameters whole, and answer `times` the norm of the first gradients.
+std::optional<std::string> found_in_training(double times, bool with_wrong_shape) {
+  Request request =
+      case_of(configuration_of(
+                  "op=model,tp=2,seq=2,hidden=4,heads=2,kv_heads=2,head_dim=2,ffn=8,vocab=6,layers=1"),
+              "one")
+          .request;
+  request.problem.operation = Operation::train;
+  request.problem.train.reports = {1};
+  request.problem.inputs = inputs_for(request.problem, InputRecipe::gaussian, {});
+  const baseline::Solution right = solve_training(request.problem, training_of(request.problem.train));
+  std::optional<std::string> found;
+  on_local_ranks(2, [&](const CommunicatorPtr& ranks) {
+    std::vector<LocalTensor> answer;
+    for (const auto& [name, own] : right.answers) {
+      Shape shape = own.value.shape;
+      if (with_wrong_shape && name.ends_with("gain")) shape[0] += 1;
+      const Tensor values = host_tensor(DType::f64, shape, name);
+      if (name == "gradient_norm") values.data<double>()[0] = times * own.value.values[0];
+      answer.push_back({name, values, replicate(shape)});
+    }
+    const auto finding = norm_finding(request, answer, *ranks);
+    if (ranks->rank() == 0) found = finding;
+  });
+  return found;
+}
+
+TEST(GradientNorms, GoByWhatTheAnswerSaysThatRanksHold) {
+  EXPECT_EQ(found_in_training(std::sqrt(2), false).value_or(""),
+            "parameters that all ranks hold count once per rank (fault TP-94)");
+  EXPECT_EQ(found_in_training(1, false), std::nullopt);
+  EXPECT_EQ(found_in_training(std::sqrt(2), true), std::nullopt);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace tpc {
 
 namespace {
 
-constexpr std::int64_t most_elements_of_a_copy = 4096;  // gains and biases
+constexpr std::int64_t most_elements_of_a_copy = std::int64_t{1} << 16;  // of gains and biases
+constexpr double rounding = 1e-5;                                        // two steps of f32 apart are alike
 
 bool is_of_a_norm(const std::string& parameter) { return parameter.find("norm") != std::string::npos; }
 
@@ -22,8 +23,10 @@ std::optional<bool> are_alike(const Shape& shape, const std::vector<Piece>& piec
   if (static_cast<int>(pieces.size()) != ranks) return {};
   for (const Piece& piece : pieces)
     if (piece.box.extent != shape) return {};
-  return std::all_of(pieces.begin(), pieces.end(),
-                     [&](const Piece& piece) { return piece.values == pieces.front().values; });
+  return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+    const std::vector<double>& first = pieces.front().values;
+    return distance(piece.values, first) <= rounding * norm(first);
+  });
 }
 
 }  // namespace
@@ -47,18 +50,18 @@ std::string parted_text(const std::vector<std::string>& parted, const std::vecto
   return text;
 }
 
-std::optional<std::string> parted_copies(const Request& request, const std::vector<std::string>& wrong,
-                                         const std::vector<LocalTensor>& answer, Communicator& ranks) {
+std::optional<std::string> parted_copies(const Request& request, const std::vector<LocalTensor>& answer,
+                                         Communicator& ranks) {
   const std::string prefix = step_name(request.problem.train.reports.front(), "");
   std::vector<std::string> parted;
   std::vector<std::string> alike;
-  for (const std::string& name : wrong) {
-    if (!name.starts_with(prefix)) continue;
-    const InputSpec& parameter = input_named(request.problem, name.substr(prefix.size()));
-    if (element_count(parameter.shape) > most_elements_of_a_copy) continue;
+  for (const InputSpec& input : request.problem.inputs) {
+    const bool small = input.shape.size() == 1 && element_count(input.shape) <= most_elements_of_a_copy;
+    if (!small || is_integral(input.generator)) continue;
     const auto same =
-        are_alike(parameter.shape, gather_pieces(answer, name, ranks, most_elements_of_a_copy), ranks.size());
-    if (same) (*same ? alike : parted).push_back(parameter.name);
+        are_alike(input.shape, gather_pieces(answer, prefix + input.name, ranks, most_elements_of_a_copy),
+                  ranks.size());
+    if (same) (*same ? alike : parted).push_back(input.name);
   }
   if (parted.empty()) return {};
   return parted_text(parted, alike, request.sharding.sequence_parallel != SequenceParallel::off);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/diagnosis/wording.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/misreadings/misread_blocks.hpp"
 
-#include <fmt/format.h>
-
 #include "harness/baselines/baseline_inputs.hpp"
 #include "harness/inputs/inputs.hpp"
 

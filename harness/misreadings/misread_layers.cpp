@@ -165,8 +165,8 @@ Answers attention_with_next_token(const Problem& problem) {
 }
 
 void add_masks(const Problem& problem, std::vector<Misreading>& all) {
-  constexpr std::int64_t most_tokens = 64;
-  if (!problem.model.causal || problem.model.dropout.attention > 0 || problem.sequence > most_tokens) return;
+  const bool quick = is_solved_quickly(problem, (problem.sequence + 1) / 2);  // half as long, on average
+  if (!problem.model.causal || problem.model.dropout.attention > 0 || !quick) return;
   Misreading misreading;
   misreading.id = "causal";
   misreading.title = "a causal mask that is off by one: each token sees the one after it, too";

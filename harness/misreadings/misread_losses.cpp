@@ -75,6 +75,7 @@ std::vector<Misreading> misread_losses(const Request& request) {
   for (const std::int64_t width :
        std::set{(problem.model.vocab + ranks - 1) / ranks,
                 std::max(problem.model.vocab, request.sharding.padded_vocab) / ranks}) {
+    if (width < 1) continue;
     Misreading misreading;
     misreading.id = "maximum";
     misreading.title =

@@ -132,13 +132,17 @@ void add_losses(const Configuration& c, std::vector<Misreading>& all) {
 
 bool is_solved_at_once(const Request& request) {
   const Problem& problem = request.problem;
-  if (problem.kind != Problem::Kind::operation || work_of(problem) > most_work) return false;
+  if (problem.kind != Problem::Kind::operation || !is_solved_quickly(problem)) return false;
   const bool draws = problem.operation == Operation::dropout || problem.operation == Operation::init ||
                      (problem.model.dropout != DropoutRates{} && problem.random.profile != "invariant");
   return !draws;
 }
 
 }  // namespace
+
+bool is_solved_quickly(const Problem& problem, std::int64_t times) {
+  return work_of(problem) * static_cast<double>(times) <= most_work;
+}
 
 std::vector<Misreading> misreadings_of(const Request& request) {
   std::vector<Misreading> all;

@@ -25,6 +25,9 @@ struct Misreading {
   std::function<Answers(const Problem&)> instead = {};  // where no other question gives the answer: all of it
 };
 
+// Whether the baseline solves the problem that many times within about a second.
+bool is_solved_quickly(const Problem& problem, std::int64_t times = 1);
+
 // Those that matter to the operation; none where solving it that often would take long.
 std::vector<Misreading> misreadings_of(const Request& request);
 

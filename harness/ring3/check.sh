@@ -355,7 +355,7 @@ diagnoses() {
   expect_in out '    your output equals the reference with fault W-1'
   run --gtest_filter=invalid.model/sequence_23_tp2_kept --implementation careless
   expect_code 5 # its ranks part
-  expect_in out 'before the first call it has to be refused, with a reason that names 23, 2'
+  expect_in out 'it has to be, before the first call, with a reason that names 23, 2'
   expect_in out 'what cannot be done is not refused, as by the reference with fault W-3'
   expect_count out 'layer by layer' 0
   run --case "$case" --diagnose some

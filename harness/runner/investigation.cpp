@@ -40,8 +40,8 @@ bool failed(const Record& record) {
 // Waits end early, but nobody is given up for lost any sooner: on a busy machine ranks come late.
 constexpr std::chrono::milliseconds suspect_grace{30'000};
 
-// Instead of being refused.
-bool was_begun(const Case& c, const Record& record) {
+// It failed in another way than by how it was refused, where a refusal is due.
+bool was_not_refused(const Case& c, const Record& record) {
   return c.expectation == Expectation::refusal && failed(record) && !tells_of_refusal(record.message);
 }
 
@@ -76,7 +76,8 @@ std::vector<std::string> lines_of(const Diagnosis& diagnosis) {
   std::vector<std::string> lines = diagnosis.facts;
   const std::vector<std::string> verdicts = verdict_on(diagnosis.candidates);
   lines.insert(lines.end(), verdicts.begin(), verdicts.end());
-  if (lines.empty() && diagnosis.suspects == 0) lines.emplace_back("no known fault can occur here");
+  if (lines.empty() && diagnosis.asked && diagnosis.candidates.empty())
+    lines.emplace_back("no known fault can occur here");
   if (verdicts.empty() && diagnosis.suspects > 0)
     lines.push_back(
         fmt::format("no known fault matches ({} tried{})", diagnosis.suspects,
@@ -144,15 +145,16 @@ Diagnosis Investigation::diagnose(const Case& c, const Record& record) {
   const Impression impression = look(c, failure.right);
   diagnosis.facts = impression.lines;
   diagnosis.tensors_tell = impression.any_wrong;
-  if (was_begun(c, record))
+  if (was_not_refused(c, record))
     diagnosis.facts.push_back(
-        fmt::format("what cannot be done was begun: before the first call it has to be refused, with a "
-                    "reason that names {}",
+        fmt::format("what cannot be done was not refused: it has to be, before the first call, with a reason "
+                    "that names {}",
                     joined(c.reason_words, ", ")));
   if (parts_.suspects && !parts_.runner.stop()) {
+    diagnosis.asked = true;
     failure.by_tensors = as_rank_0_says(impression.any_wrong ? "any" : "") == "any";
     line_up(failure, parts_.suspects(c.request), diagnosis);
-    line_up(failure, pairs_of(diagnosis.candidates), diagnosis);
+    if (diagnosis.stopped.empty()) line_up(failure, pairs_of(diagnosis.candidates), diagnosis);
   }
   parts_.kept.clear();
   return diagnosis;
@@ -188,16 +190,16 @@ void Investigation::line_up(const Failure& failure, std::vector<Suspect> suspect
   for (Suspect& suspect : suspects)
     if (can_be_compared(failure, suspect)) diagnosis.candidates.push_back({std::move(suspect), {}});
   const auto all = std::span<Candidate>(diagnosis.candidates).subspan(before);
-  double seconds = 0;
   const std::size_t at_once = failure.by_tensors ? suspects_at_once : 1;
   for (std::size_t first = 0; first < all.size(); first += at_once) {
-    if (parts_.runner.stop() || seconds > choice_.longest_line_up) {
+    if (parts_.runner.stop() || diagnosis.seconds > choice_.longest_line_up) {
       diagnosis.stopped = fmt::format("{} of {} known faults were tried: time is up", diagnosis.suspects,
                                       diagnosis.candidates.size());
       return;
     }
     const std::span<Candidate> some = all.subspan(first, std::min(at_once, all.size() - first));
-    seconds += failure.by_tensors ? compare_tensors(failure, some) : compare_words(failure, some[0]);
+    diagnosis.seconds +=
+        failure.by_tensors ? compare_tensors(failure, some) : compare_words(failure, some[0]);
     diagnosis.suspects += static_cast<int>(some.size());
   }
 }
@@ -230,7 +232,8 @@ double Investigation::compare_words(const Failure& failure, Candidate& candidate
   const Record tried = try_out(failure.c, suspect.get());
   candidate.explanation.by_words =
       tried.verdict == failure.record.verdict && read_alike(failure.c, tried, failure.record);
-  candidate.explanation.by_not_refusing = was_begun(failure.c, failure.record) && was_begun(failure.c, tried);
+  candidate.explanation.by_not_refusing =
+      was_not_refused(failure.c, failure.record) && was_not_refused(failure.c, tried);
   return tried.seconds;
 }
 

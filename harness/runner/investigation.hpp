@@ -36,7 +36,9 @@ struct Diagnosis {
   std::vector<std::string> facts;  // first wrong tensor, fingerprints
   bool tensors_tell = false;       // some tensor is wrong by itself
   std::vector<Candidate> candidates;
+  bool asked = false;   // whether known faults were looked for
   int suspects = 0;     // that were tried
+  double seconds = 0;   // that they took
   std::string stopped;  // why not all were
 };
 std::vector<std::string> lines_of(const Diagnosis& diagnosis);

@@ -127,7 +127,9 @@ void plant_in_seeds(const Context& ctx, const LossRows& rows, const VocabSlice& 
 
 void plant_in_gradient(const Context& ctx, const Tensor& dlogits, const LossRows& rows,
                        const LossDefinition& definition, const VocabSlice& slice) {
-  if (!smooths_wrongly(ctx, definition) || !ctx.planted(Fault::smoothing_over_local_vocabulary)) return;
+  if (definition.label_smoothing == 0 || ctx.tp_size() == 1 ||
+      !ctx.planted(Fault::smoothing_over_local_vocabulary))
+    return;
   const SmoothedTarget due = smoothed_target(definition, slice.valid);
   const SmoothedTarget target = planted_target(ctx, definition, slice);
   const double excess = planted_total(ctx, target, slice) - 1;

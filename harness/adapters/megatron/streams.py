@@ -107,10 +107,13 @@ class Streams:
             for which, x in zip(("forward.", "recomputed.", "backward."), (*computed, ones.grad)):
                 give(which + place.name, x, place.dim)
         checkpoint = random._get_all_rng_states()
-        for which in ("next.", "resumed."):
-            for place in places:
-                give(which + place.name, place.drop(torch.ones(place.shape, dtype=self.dtype), []), place.dim)
-            random._set_all_rng_states(*checkpoint)  # once: the tracker goes on in the dict that it is given
+        self.draw_again("next.", places, give)
+        random._set_all_rng_states(*checkpoint)  # once: the tracker goes on in the dict that it is given
+        self.draw_again("resumed.", places, give)
+
+    def draw_again(self, which: str, places: list[Place], give: Give) -> None:
+        for place in places:
+            give(which + place.name, place.drop(torch.ones(place.shape, dtype=self.dtype), []), place.dim)
 
     def seeds(self) -> Tensor:
         """Of the default stream, and of those for data, tensor and expert parallelism."""
