@@ -20,24 +20,19 @@ pytorch 8 collectives.all_gather/tp8_f64_n17_group_7_2_4 reference with fault ME
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=ci/environment.sh
 source "$root/ci/environment.sh"
+# shellcheck source=ci/frameworks/diagnosis.sh
+source "$root/ci/frameworks/diagnosis.sh"
 
-diagnosis_of() { # adapter, ranks, case
-  local start log
+diagnosis_by() { # adapter, ranks, case
+  local start
   start=$("$root/ci/setup_frameworks.sh" "$1") || return 3
-  log=$(timeout 300 mpirun --oversubscribe -np "$2" "$root/build/bin/tp_conformance" --gtest_brief --gtest_filter="$3" \
-    --diagnose all --deadline 90 --start-deadline 240 \
-    --implementation "exec:exec $start $root/harness/adapters/$1/adapter.py" 2>&1 </dev/null)
-  case $? in
-    0) echo 'it passes' ;;
-    1) sed -n '/^diagnosis:/,/^run it alone:/p' <<<"$log" | sed '1d; /^run it alone:/d' ;;
-    *) echo "$log" >&2; return 3 ;;
-  esac
+  diagnosis_of "$start $root/harness/adapters/$1/adapter.py" -np "$2" "--gtest_filter=$3"
 }
 
 failed=''
 while read -r adapter ranks case words; do
   [[ -n $adapter ]] || continue
-  said=$(diagnosis_of "$adapter" "$ranks" "$case") || { echo "ci/known_defects.sh: $case was not run" >&2; exit 3; }
+  said=$(diagnosis_by "$adapter" "$ranks" "$case") || { echo "ci/known_defects.sh: $case was not run" >&2; exit 3; }
   line=$(grep -m 1 -E "$words" <<<"$said") || { failed=yes; line="NOT NAMED: $said"; }
   printf '%s on %s ranks, %s:\n%s\n' "$adapter" "$ranks" "$case" "$line"
 done <<<"$defects"

@@ -18,28 +18,22 @@ patches=("$root/ci/frameworks/planted/${1-}"*.patch)
 ((${#patches[@]} > 0)) || { echo "ci/planted.sh: no patch ci/frameworks/planted/${1-}*.patch" >&2; exit 2; }
 # shellcheck source=ci/environment.sh
 source "$root/ci/environment.sh"
+# shellcheck source=ci/frameworks/diagnosis.sh
+source "$root/ci/frameworks/diagnosis.sh"
 start=$("$root/ci/setup_frameworks.sh" pytorch) || exit 3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 field() { sed -n "s/^$1: //p; /^---/q" "$2"; }
 
-# What is said of a run with the patch: the diagnosis, "not noticed", or nothing where it cannot be applied.
-diagnosis_with() {
-  local patch=$1 copy options
-  copy=$folder/$(basename "$patch" .patch)
+diagnosis_with() { # patch
+  local copy options
+  copy=$folder/$(basename "$1" .patch)
   mkdir "$copy"
   cp -r "$root/harness/adapters/pytorch" "$root/harness/adapters/python" "$copy"
-  (cd "$copy" && git apply -p0 "$patch") >&2 || return 3
-  read -ra options <<<"$(field run "$patch")"
-  timeout 300 mpirun --oversubscribe "${options[@]:0:2}" "$root/build/bin/tp_conformance" "${options[@]:2}" \
-    --gtest_brief --diagnose all --deadline 90 --start-deadline 240 \
-    --implementation "exec:exec $start $copy/pytorch/adapter.py" >"$copy/log" 2>&1
-  case $? in
-    0) echo 'not noticed' ;;
-    1) sed -n '/^diagnosis:/,/^run it alone:/p' "$copy/log" | sed '1d; /^run it alone:/d' ;;
-    *) cat "$copy/log" >&2; return 3 ;;
-  esac
+  (cd "$copy" && git apply -p0 "$1") >&2 || return 3
+  read -ra options <<<"$(field run "$1")"
+  diagnosis_of "$start $copy/pytorch/adapter.py" "${options[@]}"
 }
 
 named=0
