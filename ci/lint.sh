@@ -32,26 +32,6 @@ includes() { # pattern, paths... : lines that include it
   git grep -nE "^#include [<\"]($pattern)" -- "$@" || true
 }
 
-# Arrows point one way: core <- compute, comm <- mesh <- tensor_parallel <- model; baseline <- core;
-# reference <- harness <- suites. A main may know everything.
-check_arrows() {
-  complain 'reference/ knows nothing above it:' "$(includes '(harness|suites|bench)/' reference)"
-  complain 'harness/ does not know the suites:' "$(includes '(suites|bench)/' harness ':!harness/*main.cpp')"
-  complain 'the baseline shares only core/ with the rest:' \
-    "$(includes 'reference/(compute|comm|mesh|tensor_parallel|model)/' reference/baseline)"
-  complain 'core/ is the bottom:' "$(includes 'reference/[^c]|reference/comm|reference/compute' reference/core)"
-  complain 'compute/ knows core/ alone:' \
-    "$(includes 'reference/(comm|mesh|tensor_parallel|model|baseline)/' reference/compute)"
-  complain 'comm/ knows core/ alone:' \
-    "$(includes 'reference/(compute|mesh|tensor_parallel|model|baseline)/' reference/comm ':!reference/comm/*nccl*')"
-  complain 'mesh/ knows core/ and comm/ alone:' \
-    "$(includes 'reference/(compute|tensor_parallel|model|baseline)/' reference/mesh)"
-  complain 'faults/ knows core/, comm/ and random/ alone:' \
-    "$(includes 'reference/(compute|mesh|tensor_parallel|model|optimizer|baseline)/' reference/faults)"
-  complain 'tensor_parallel/ does not know the model:' \
-    "$(includes 'reference/(model|baseline)/' reference/tensor_parallel)"
-}
-
 # Each of these costs seconds per file, or ties the rest to one library.
 check_heavy_headers() {
   local mpi='mpi\.h|reference/comm/mpi_api\.hpp' device='cuda|cublas|nccl\.h|reference/compute/cuda_'
@@ -88,7 +68,6 @@ ci/setup.sh --lint
 cmake --preset release >/dev/null
 check_format
 check_first_lines
-check_arrows
 check_heavy_headers
 check_python
 tidy_files "$@" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build --quiet --extra-arg=-Wno-unknown-warning-option 2>&1 |

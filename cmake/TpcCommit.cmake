@@ -22,7 +22,7 @@ if(git)
 endif()
 
 set(content "// Written by cmake/TpcCommit.cmake.
-#include \"harness/records/provenance.hpp\"
+#include \"harness/values/provenance.hpp\"
 
 namespace tpc {
 BuildIdentity build_identity() { return {\"${VERSION}\", \"${commit}\", ${dirty}}; }

@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 
 set(data ${CMAKE_INSTALL_DATADIR}/tp_conformance)
 file(RELATIVE_PATH data_from_program /${CMAKE_INSTALL_BINDIR} /${data})
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/harness/front/data_path.cpp TARGET_DIRECTORY tpc_harness APPEND
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/harness/values/machine/data_path.cpp TARGET_DIRECTORY tpc_harness APPEND
   PROPERTY COMPILE_DEFINITIONS
     TPC_DATA_FROM_PROGRAM="${data_from_program}" TPC_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "harness/faults/kill_matrix.hpp"
+#include "harness/explain/faults/kill_matrix.hpp"
 #include "suites/suites.hpp"
 
 namespace tpc {

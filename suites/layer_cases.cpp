@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/inputs/problem_inputs.hpp"
+#include "harness/judge/inputs/problem_inputs.hpp"
 
 namespace tpc {
 

@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/runner/runner.hpp"
+#include "harness/run/implementations.hpp"
+#include "harness/run/runner/runner.hpp"
 #include "suites/suites.hpp"
 
 namespace tpc {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "harness/suite.hpp"
+#include "harness/values/suite.hpp"
 
 namespace tpc {
 

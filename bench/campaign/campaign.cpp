@@ -9,7 +9,8 @@
 #include "bench/measure/transport.hpp"
 #include "bench/measure/yardstick.hpp"
 #include "bench/steps/outside_step.hpp"
-#include "harness/front/machine.hpp"
+#include "harness/run/implementations.hpp"
+#include "harness/values/machine/machine.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc::bench {

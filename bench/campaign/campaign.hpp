@@ -7,7 +7,7 @@
 
 #include "bench/report/results.hpp"
 #include "bench/steps/measure_steps.hpp"
-#include "harness/implementation.hpp"
+#include "harness/values/implementation.hpp"
 #include "reference/comm/mpi_blocking.hpp"
 
 namespace tpc::bench {

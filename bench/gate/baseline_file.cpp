@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gate/baseline_file.hpp"
 
-#include "harness/records/record_file.hpp"
+#include "harness/run/records/record_file.hpp"
 #include "reference/core/contract.hpp"
 #include "reference/core/philox.hpp"
 

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "bench/measure/texts.hpp"
+#include "harness/run/implementations.hpp"
 
 namespace tpc::bench {
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/run/implementations.hpp"
 #include "reference/comm/communicator.hpp"
 
 namespace tpc::bench {

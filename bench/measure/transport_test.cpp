@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/run/implementations.hpp"
 #include "reference/comm/local.hpp"
 
 namespace tpc::bench {

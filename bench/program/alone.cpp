@@ -8,7 +8,7 @@
 #include "bench/program/bench_main.hpp"
 #include "bench/published/check.hpp"
 #include "bench/report/tables.hpp"
-#include "harness/front/data_path.hpp"
+#include "harness/values/machine/data_path.hpp"
 
 namespace tpc::bench {
 

@@ -13,10 +13,10 @@
 #include "bench/measure/google.hpp"
 #include "bench/program/first_rank.hpp"
 #include "harness/front/launcher.hpp"
-#include "harness/front/machine.hpp"
-#include "harness/records/report.hpp"
-#include "harness/runner/ending.hpp"
-#include "harness/runner/watchdog.hpp"
+#include "harness/front/renderings/report.hpp"
+#include "harness/run/runner/ending.hpp"
+#include "harness/run/runner/watchdog.hpp"
+#include "harness/values/machine/machine.hpp"
 #include "reference/comm/mpi.hpp"
 
 namespace tpc::bench {

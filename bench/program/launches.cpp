@@ -11,7 +11,7 @@
 #include "bench/program/present.hpp"
 #include "bench/report/tables.hpp"
 #include "harness/front/launcher.hpp"
-#include "harness/private_folder.hpp"
+#include "harness/values/machine/private_folder.hpp"
 #include "reference/comm/mpi.hpp"
 
 namespace tpc::bench {

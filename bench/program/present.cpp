@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "bench/report/tables.hpp"
-#include "harness/runner/ending.hpp"
+#include "harness/run/runner/ending.hpp"
 
 namespace tpc::bench {
 

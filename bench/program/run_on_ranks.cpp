@@ -7,9 +7,9 @@
 #include "bench/program/first_rank.hpp"
 #include "bench/program/present.hpp"
 #include "bench/report/tables.hpp"
-#include "harness/front/machine.hpp"
-#include "harness/implementation.hpp"
-#include "harness/private_folder.hpp"
+#include "harness/run/implementations.hpp"
+#include "harness/values/machine/machine.hpp"
+#include "harness/values/machine/private_folder.hpp"
 
 namespace tpc::bench {
 

@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "bench/program/bench_main.hpp"
-#include "harness/front/data_path.hpp"
-#include "harness/implementation.hpp"
+#include "harness/run/implementations.hpp"
+#include "harness/values/machine/data_path.hpp"
 #include "reference/model/config.hpp"
 
 namespace tpc::bench {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "bench/report/charts.hpp"
-#include "harness/records/record_file.hpp"
+#include "harness/run/records/record_file.hpp"
 
 namespace tpc::bench {
 

@@ -2,8 +2,8 @@
 #include "bench/report/outputs.hpp"
 
 #include "bench/report/charts.hpp"
-#include "harness/records/record_file.hpp"
-#include "harness/runner/ending.hpp"
+#include "harness/run/records/record_file.hpp"
+#include "harness/run/runner/ending.hpp"
 
 namespace tpc::bench {
 

@@ -10,7 +10,7 @@
 #include "bench/cost_model/alpha_beta.hpp"
 #include "bench/measure/collectives.hpp"
 #include "bench/measure/row.hpp"
-#include "harness/records/provenance.hpp"
+#include "harness/values/provenance.hpp"
 
 namespace tpc::bench {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/steps/layer_stack.hpp"
 
-#include "harness/inputs/inputs.hpp"
-#include "harness/inputs/problem_inputs.hpp"
+#include "harness/judge/inputs/inputs.hpp"
+#include "harness/judge/inputs/problem_inputs.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 

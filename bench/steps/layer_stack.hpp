@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/request.hpp"
+#include "harness/values/request.hpp"
 #include "reference/tensor_parallel/transformer_layer.hpp"
 
 namespace tpc::bench {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "bench/measure/texts.hpp"
-#include "harness/inputs/problem_inputs.hpp"
+#include "harness/judge/inputs/problem_inputs.hpp"
 
 namespace tpc::bench {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bench/steps/measure_steps.hpp"
-#include "harness/implementation.hpp"
+#include "harness/values/implementation.hpp"
 
 namespace tpc::bench {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/inputs/inputs.hpp"
+#include "harness/judge/inputs/inputs.hpp"
 #include "reference/baseline/baseline.hpp"
 #include "reference/core/philox.hpp"
 

@@ -10,13 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "harness/faults/fault_list.hpp"
+#include "harness/explain/faults/fault_list.hpp"
 #include "harness/front/launcher.hpp"
-#include "harness/front/machine.hpp"
-#include "harness/records/report.hpp"
-#include "harness/runner/agreement.hpp"
-#include "harness/runner/ending.hpp"
-#include "harness/runner/watchdog.hpp"
+#include "harness/front/renderings/report.hpp"
+#include "harness/run/runner/agreement.hpp"
+#include "harness/run/runner/ending.hpp"
+#include "harness/run/runner/watchdog.hpp"
+#include "harness/values/machine/machine.hpp"
 #include "reference/comm/mpi.hpp"
 
 namespace tpc {

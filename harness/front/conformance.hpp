@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "harness/baselines/oracle.hpp"
-#include "harness/diagnosis/suspects.hpp"
+#include "harness/explain/diagnosis/suspects.hpp"
 #include "harness/front/options.hpp"
-#include "harness/implementation.hpp"
+#include "harness/judge/oracle.hpp"
+#include "harness/run/implementations.hpp"
 
 namespace tpc {
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "harness/runner/runner.hpp"
+#include "harness/run/runner/runner.hpp"
 
 namespace tpc {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/suite.hpp"
+#include "harness/values/suite.hpp"
 
 namespace tpc {
 

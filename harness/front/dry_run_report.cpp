@@ -2,9 +2,9 @@
 #include <map>
 #include <set>
 
-#include "harness/front/dry_run.hpp"
-#include "harness/inputs/problem_inputs.hpp"
-#include "harness/runner/account.hpp"
+#include "harness/explain/dry_run.hpp"
+#include "harness/judge/inputs/problem_inputs.hpp"
+#include "harness/values/account.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "harness/compare/tiers.hpp"
-#include "harness/join.hpp"
-#include "harness/runner/runner.hpp"
+#include "harness/judge/compare/tiers.hpp"
+#include "harness/run/runner/runner.hpp"
+#include "harness/values/join.hpp"
 
 namespace tpc {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "harness/suite.hpp"
+#include "harness/values/suite.hpp"
 
 namespace tpc {
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "harness/records/report.hpp"
+#include "harness/front/renderings/report.hpp"
 #include "reference/core/philox.hpp"
 
 namespace tpc {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "harness/front/options.hpp"
-#include "harness/records/run_log.hpp"
-#include "harness/runner/runner.hpp"
+#include "harness/run/records/run_log.hpp"
+#include "harness/run/runner/runner.hpp"
 
 namespace tpc {
 

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/front/machine.hpp"
+#include "harness/values/machine/machine.hpp"
 #include "reference/core/contract.hpp"
 
 namespace tpc {

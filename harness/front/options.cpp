@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "harness/join.hpp"
+#include "harness/values/join.hpp"
 
 namespace tpc {
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "harness/diagnosis/confusion.hpp"
-#include "harness/faults/kill_matrix_report.hpp"
-#include "harness/runner/ending.hpp"
-#include "harness/runner/investigation.hpp"
+#include "harness/explain/diagnosis/confusion.hpp"
+#include "harness/explain/diagnosis/investigation.hpp"
+#include "harness/explain/faults/kill_matrix_report.hpp"
+#include "harness/run/runner/ending.hpp"
 
 namespace tpc {
 

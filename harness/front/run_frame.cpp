@@ -3,10 +3,10 @@
 
 #include <cstdio>
 
-#include "harness/front/machine.hpp"
-#include "harness/join.hpp"
-#include "harness/records/dump.hpp"
-#include "harness/runner/ending.hpp"
+#include "harness/run/records/dump.hpp"
+#include "harness/run/runner/ending.hpp"
+#include "harness/values/join.hpp"
+#include "harness/values/machine/machine.hpp"
 
 namespace tpc {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "harness/front/conformance.hpp"
-#include "harness/records/provenance.hpp"
-#include "harness/records/run_log.hpp"
-#include "harness/runner/agreement.hpp"
-#include "harness/runner/runner.hpp"
-#include "harness/runner/watchdog.hpp"
+#include "harness/run/records/run_log.hpp"
+#include "harness/run/runner/agreement.hpp"
+#include "harness/run/runner/runner.hpp"
+#include "harness/run/runner/watchdog.hpp"
+#include "harness/values/provenance.hpp"
 
 namespace tpc {
 

@@ -8,7 +8,8 @@
 #include <thread>
 
 #include "harness/front/conformance.hpp"
-#include "harness/runner/fakes.hpp"
+#include "harness/run/implementations.hpp"
+#include "harness/run/runner/fakes.hpp"
 
 namespace tpc {
 namespace {

@@ -4,7 +4,8 @@
 #include <set>
 
 #include "harness/front/conformance.hpp"
-#include "harness/runner/fakes.hpp"
+#include "harness/run/implementations.hpp"
+#include "harness/run/runner/fakes.hpp"
 #include "suites/suites.hpp"
 
 namespace tpc {

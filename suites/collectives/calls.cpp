@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/collectives/calls.hpp"
 
-#include "harness/reference/collective_answers.hpp"
+#include "harness/judge/baselines/collective_answers.hpp"
 
 namespace tpc {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/inputs/probes.hpp"
+#include "harness/judge/inputs/probes.hpp"
 #include "suites/collectives/calls.hpp"
 #include "suites/suites.hpp"
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "harness/baselines/oracle.hpp"
-#include "harness/implementation.hpp"
-#include "harness/runner/runner.hpp"
+#include "harness/judge/oracle.hpp"
+#include "harness/run/implementations.hpp"
+#include "harness/run/runner/runner.hpp"
 #include "reference/comm/local.hpp"
 #include "suites/suites.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/request.hpp"
+#include "harness/values/request.hpp"
 
 namespace tpc {
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/front/dry_run.hpp"
-#include "harness/inputs/problem_inputs.hpp"
-#include "harness/runner/account.hpp"
+#include "harness/explain/dry_run.hpp"
+#include "harness/judge/inputs/problem_inputs.hpp"
+#include "harness/values/account.hpp"
 
 namespace tpc {
 namespace {

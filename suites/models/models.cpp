@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "harness/baselines/baseline_store.hpp"
-#include "harness/front/data_path.hpp"
-#include "harness/front/machine.hpp"
-#include "harness/inputs/problem_inputs.hpp"
-#include "harness/inputs/text.hpp"
+#include "harness/judge/baselines/store.hpp"
+#include "harness/judge/inputs/problem_inputs.hpp"
+#include "harness/judge/inputs/text.hpp"
+#include "harness/values/machine/data_path.hpp"
+#include "harness/values/machine/machine.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 #include "suites/layer_cases.hpp"
 #include "suites/suites.hpp"

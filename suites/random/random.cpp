@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/configuration/relevance.hpp"
+#include "harness/explain/configuration/relevance.hpp"
 #include "reference/core/philox.hpp"
 #include "suites/layer_cases.hpp"
 #include "suites/suites.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/configuration/configuration.hpp"
+#include "harness/explain/configuration/configuration.hpp"
 
 namespace tpc {
 

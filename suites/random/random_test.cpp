@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "harness/configuration/fields.hpp"
+#include "harness/explain/configuration/fields.hpp"
 
 namespace tpc {
 namespace {

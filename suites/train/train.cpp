@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/inputs/problem_inputs.hpp"
+#include "harness/judge/inputs/problem_inputs.hpp"
 #include "suites/layer_cases.hpp"
 #include "suites/suites.hpp"
 

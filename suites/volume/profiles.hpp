@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "harness/request.hpp"
+#include "harness/values/request.hpp"
 #include "reference/comm/trace.hpp"
 
 namespace tpc {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/values/request.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+namespace tpc {
+namespace {
+
+using Change = std::function<void(Problem&)>;
+
+std::vector<Change> model_changes() {
+  return {[](Problem& p) { p.model.layers = 3; },
+          [](Problem& p) { p.model.hidden = 3; },
+          [](Problem& p) { p.model.heads = 3; },
+          [](Problem& p) { p.model.kv_heads = 3; },
+          [](Problem& p) { p.model.head_dim = 3; },
+          [](Problem& p) { p.model.ffn = 3; },
+          [](Problem& p) { p.model.vocab = 3; },
+          [](Problem& p) { p.model.positions = 3; },
+          [](Problem& p) { p.model.norm = NormKind::rms_norm; },
+          [](Problem& p) { p.model.norm_eps = 1e-6; },
+          [](Problem& p) { p.model.mlp = MlpKind::swiglu; },
+          [](Problem& p) { p.model.gelu = GeluForm::erf; },
+          [](Problem& p) { p.model.position = PositionKind::none; },
+          [](Problem& p) { p.model.rotary = RotaryForm::interleaved; },
+          [](Problem& p) { p.model.rotary_theta = 5; },
+          [](Problem& p) { p.model.rotary_scaling = RotaryScaling{}; },
+          [](Problem& p) { p.model.rotary_scaling = RotaryScaling{2}; },
+          [](Problem& p) {
+            p.model.rotary_scaling = RotaryScaling{2, 2};
+          },
+          [](Problem& p) {
+            p.model.rotary_scaling = RotaryScaling{2, 2, 2};
+          },
+          [](Problem& p) {
+            p.model.rotary_scaling = RotaryScaling{2, 2, 2, 2};
+          },
+          [](Problem& p) { p.model.causal = false; },
+          [](Problem& p) { p.model.attention_scale = 0; },
+          [](Problem& p) { p.model.attention_scale = 1; },
+          [](Problem& p) { p.model.qkv_bias = false; },
+          [](Problem& p) { p.model.out_bias = false; },
+          [](Problem& p) { p.model.mlp_bias = false; },
+          [](Problem& p) { p.model.tied_head = false; },
+          [](Problem& p) { p.model.loss.label_smoothing = 0.1; },
+          [](Problem& p) { p.model.loss.smoothing_over = SmoothingOver::other_classes; },
+          [](Problem& p) { p.model.loss.z_loss = 1; },
+          [](Problem& p) { p.model.loss.mean_over = LossMean::all_tokens; },
+          [](Problem& p) { p.model.loss.ignore_index = -1; }};
+}
+
+std::vector<Change> other_changes() {
+  return {[](Problem& p) { p.kind = Problem::Kind::mesh; },
+          [](Problem& p) { p.operation = Operation::mlp; },
+          [](Problem& p) { p.batch = 2; },
+          [](Problem& p) { p.sequence = 2; },
+          [](Problem& p) { p.dtype = DType::bf16; },
+          [](Problem& p) { p.seed = 1; },
+          [](Problem& p) { p.collective.kind = CollectiveKind::broadcast; },
+          [](Problem& p) { p.collective.op = ReduceOp::max; },
+          [](Problem& p) { p.collective.count = 7; },
+          [](Problem& p) { p.collective.root = 1; },
+          [](Problem& p) { p.collective.in_place = true; },
+          [](Problem& p) { p.collective.repeats = 2; },
+          [](Problem& p) { p.collective.members = {1}; },
+          [](Problem& p) { p.mesh.view = MeshProblem::View::sub; },
+          [](Problem& p) { p.mesh.mesh.shape = {1}; },
+          [](Problem& p) { p.mesh.mesh.axes = {"tp"}; },
+          [](Problem& p) { p.mesh.axes = {"tp"}; },
+          [](Problem& p) { p.mesh.into.shape = {1}; },
+          [](Problem& p) { p.mesh.into.axes = {"tp"}; },
+          [](Problem& p) { p.inputs.clear(); },
+          [](Problem& p) { p.inputs[0].name = "y"; },
+          [](Problem& p) {
+            p.inputs[0].shape = {2, 21};
+          },
+          [](Problem& p) { p.inputs[0].generator.kind = Generator::Kind::sparse; },
+          [](Problem& p) { p.inputs[0].generator.a = 0.1; },
+          [](Problem& p) { p.inputs[0].generator.b = 0.1; },
+          [](Problem& p) { p.inputs[0].generator.c = 0.1; },
+          [](Problem& p) { p.inputs[0].generator.exponent = 1; },
+          [](Problem& p) { p.inputs[0].generator.text = "a 1:b"; }};
+}
+
+TEST(Key, EveryFieldCounts) {
+  Problem base;
+  base.inputs = {{"x", {2, 2, 1}, {}}};
+  std::vector<Change> changes = model_changes();
+  for (const Change& change : other_changes()) changes.push_back(change);
+  std::set<std::string> keys = {key(base)};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    Problem changed = base;
+    changes[i](changed);
+    EXPECT_TRUE(keys.insert(key(changed)).second) << "change " << i;
+  }
+}
+
+TEST(Key, EqualProblemsHaveEqualKeys) {
+  Problem problem;
+  problem.inputs = {{"x", {2, 2, 1}, {Generator::Kind::gaussian, 0.1, 3}}};
+  EXPECT_EQ(key(problem), key(Problem(problem)));
+}
+
+}  // namespace
+}  // namespace tpc

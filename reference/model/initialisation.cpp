@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/model/initialisation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "reference/tensor_parallel/attention.hpp"
+#include "reference/tensor_parallel/naming.hpp"
+
+namespace tpc {
+
+namespace {
+
+class RuleList {
+ public:
+  RuleList(const ModelConfig& config, const InitOptions& options) : config_(config), options_(options) {}
+
+  void linear(const std::string& prefix, const Shape& weight, bool bias, TpCut cut, double factor = 1) {
+    const double std =
+        options_.scale == WeightScale::fixed ? options_.std : 1 / std::sqrt(static_cast<double>(weight[1]));
+    rules_.push_back({join(prefix, "weight"), weight, 0, std * factor, cut});
+    // A row linear's bias is added once, after the sum over the ranks, and is replicated.
+    if (bias)
+      rules_.push_back(
+          {join(prefix, "bias"), {weight[0]}, 0, 0, cut == TpCut::rows ? TpCut::rows : TpCut::none});
+  }
+
+  void table(const std::string& prefix, std::int64_t rows, TpCut cut) {
+    rules_.push_back({join(prefix, "weight"), {rows, config_.hidden}, 0, options_.std, cut});
+  }
+
+  void norm(const std::string& prefix, NormKind kind) {
+    rules_.push_back({join(prefix, "gain"), {config_.hidden}, 1, 0, TpCut::none});
+    if (kind == NormKind::layer_norm)
+      rules_.push_back({join(prefix, "bias"), {config_.hidden}, 0, 0, TpCut::none});
+  }
+
+  void attention(const std::string& prefix) {
+    const std::int64_t q = config_.heads * config_.head_dim;
+    const std::int64_t kv = config_.kv_heads * config_.head_dim;
+    linear(join(prefix, "q"), {q, config_.hidden}, config_.qkv_bias, TpCut::rows);
+    linear(join(prefix, "k"), {kv, config_.hidden}, config_.qkv_bias, TpCut::rows);
+    linear(join(prefix, "v"), {kv, config_.hidden}, config_.qkv_bias, TpCut::rows);
+    linear(join(prefix, "out"), {config_.hidden, q}, config_.out_bias, TpCut::columns, residual_factor());
+  }
+
+  void mlp(const std::string& prefix) {
+    const Shape up = {config_.ffn, config_.hidden};
+    const bool gelu = config_.mlp == MlpKind::gelu;
+    linear(join(prefix, gelu ? "fc1" : "gate"), up, config_.mlp_bias, TpCut::rows);
+    if (!gelu) linear(join(prefix, "up"), up, config_.mlp_bias, TpCut::rows);
+    linear(join(prefix, gelu ? "fc2" : "down"), {config_.hidden, config_.ffn}, config_.mlp_bias,
+           TpCut::columns, residual_factor());
+  }
+
+  void block(const std::string& prefix) {
+    norm(join(prefix, "norm1"), config_.norm);
+    attention(join(prefix, "attention"));
+    norm(join(prefix, "norm2"), config_.norm);
+    mlp(join(prefix, "mlp"));
+  }
+
+  void embedding(const std::string& words) {
+    table(words, config_.vocab, TpCut::rows);
+    if (config_.position == PositionKind::learned) table("positions", config_.positions, TpCut::none);
+  }
+
+  void model() {
+    embedding("embedding");
+    for (std::int64_t i = 0; i < config_.layers; ++i) block("blocks." + std::to_string(i));
+    norm("final_norm", config_.norm);
+    if (!config_.tied_head) linear("head", {config_.vocab, config_.hidden}, false, TpCut::rows);
+  }
+
+  std::vector<InitRule> take() { return std::move(rules_); }
+
+ private:
+  double residual_factor() const { return 1 / std::sqrt(2.0 * static_cast<double>(config_.layers)); }
+
+  const ModelConfig& config_;
+  const InitOptions& options_;
+  std::vector<InitRule> rules_;
+};
+
+const InitRule& rule_of(const std::string& parameter, const std::vector<InitRule>& rules) {
+  const auto found = std::find_if(rules.begin(), rules.end(),
+                                  [&](const InitRule& rule) { return rule.parameter == parameter; });
+  TPC_EXPECT(found != rules.end(), "no initialisation of {}", parameter);
+  return *found;
+}
+
+bool is_copied(const ParameterPart& part) {
+  const auto& pending = part.gradient_pending_over;
+  return std::find(pending.begin(), pending.end(), kv_copies_axis) != pending.end();
+}
+
+// The rows of the local tensor that a part takes, padding included.
+struct RowRange {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+RowRange rows_of_part(const ParameterSpec& spec, const ParameterPart& part) {
+  if (spec.parts.size() == 1) return {0, spec.shape[0]};
+  TPC_EXPECT(part.placement.blocks.size() == 1, "part {} of {} is not one range of rows", part.canonical,
+             spec.name);
+  const Block& block = part.placement.blocks.front();
+  return {block.local_offset[0], block.extent[0]};
+}
+
+void fill_blocks(const Tensor& out, const DrawLayout& layout, double value, Compute& host) {
+  for (const Block& block : layout.placement.blocks) {
+    const Tensor constant = host.allocate(out.dtype(), block.extent, "constant");
+    host.fill(constant, value);
+    host.copy_block(out, block.local_offset, constant, Shape(block.extent.size(), 0), block.extent);
+  }
+}
+
+}  // namespace
+
+std::vector<InitRule> initialisation_rules(Operation operation, const ModelConfig& config,
+                                           const InitOptions& options) {
+  RuleList rules(config, options);
+  switch (operation) {
+    case Operation::column_linear:
+      rules.linear("", {config.ffn, config.hidden}, config.mlp_bias, TpCut::rows);
+      break;
+    case Operation::row_linear:
+      rules.linear("", {config.hidden, config.ffn}, config.mlp_bias, TpCut::columns);
+      break;
+    case Operation::mlp:
+      rules.mlp("");
+      break;
+    case Operation::attention:
+      rules.attention("");
+      break;
+    case Operation::layer_norm:
+      rules.norm("", NormKind::layer_norm);
+      break;
+    case Operation::rms_norm:
+      rules.norm("", NormKind::rms_norm);
+      break;
+    case Operation::vocab_embedding:
+      rules.embedding("");
+      break;
+    case Operation::vocab_cross_entropy:
+      break;
+    case Operation::transformer_layer:
+      rules.block("");
+      break;
+    case Operation::model:
+    case Operation::init:
+    case Operation::train:
+      rules.model();
+      break;
+    case Operation::dropout:
+      break;
+  }
+  return rules.take();
+}
+
+DrawLayout part_layout(const ParameterSpec& spec, const ParameterPart& part, const InitRule& rule,
+                       const TpPlace& place) {
+  const RowRange rows = rows_of_part(spec, part);
+  DrawLayout layout;
+  layout.local = spec.shape;
+  layout.local[0] = rows.count;
+  layout.placement = part.placement;
+  for (Block& block : layout.placement.blocks) block.local_offset[0] -= rows.first;
+  layout.first_shard = rule.shape;
+  TPC_EXPECT(part.placement.global_shape == rule.shape, "{} is {}, initialised as {}", part.canonical,
+             to_string(part.placement.global_shape), to_string(rule.shape));
+  if (rule.cut == TpCut::none) return layout;
+
+  const int dim = rule.cut == TpCut::rows ? 0 : 1;
+  const auto d = static_cast<std::size_t>(dim);
+  if (is_copied(part)) layout.copies = place.ranks * layout.local[d] / rule.shape[d];
+  layout.sharded = {{"tp", dim, place.rank / layout.copies, place.ranks / layout.copies}};
+  layout.first_shard[d] = std::min(layout.local[d], rule.shape[d]);
+  return layout;
+}
+
+Parameters initialise(Compute& compute, RandomStreams& streams, const std::vector<ParameterSpec>& specs,
+                      const std::vector<InitRule>& rules, DType dtype, const TpPlace& place) {
+  const auto host_compute = make_host_compute();
+  Parameters params;
+  for (const ParameterSpec& spec : specs) {
+    Tensor local = compute.allocate(dtype, spec.shape, spec.name);
+    const bool stored = local.raw() != nullptr;
+    const Tensor host = stored ? host_tensor(dtype, spec.shape) : Tensor();
+    for (const ParameterPart& part : spec.parts) {
+      const InitRule& rule = rule_of(part.canonical, rules);
+      const DrawLayout layout = part_layout(spec, part, rule, place);
+      const RowRange rows = rows_of_part(spec, part);
+      const Tensor out = stored ? host.rows(rows.first, rows.count) : Tensor();
+      if (rule.std > 0)
+        draw_normal(streams, rule.parameter, layout, {rule.mean, rule.std}, out);
+      else if (stored)
+        fill_blocks(out, layout, rule.mean, *host_compute);
+    }
+    if (stored) compute.copy(local, host);
+    params.emplace(spec.name, std::move(local));
+  }
+  return params;
+}
+
+}  // namespace tpc
