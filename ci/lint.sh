@@ -34,10 +34,10 @@ includes() { # pattern, paths... : lines that include it
 
 # Each of these costs seconds per file, or ties the rest to one library.
 check_heavy_headers() {
-  local mpi='mpi\.h|reference/comm/mpi_api\.hpp' device='cuda|cublas|nccl\.h|reference/compute/cuda_'
+  local mpi='mpi\.h|reference/comm/mpi/api\.hpp' device='cuda|cublas|nccl\.h|reference/compute/cuda_'
   complain 'No header but a fixture of tests includes these:' "$(includes 'nlohmann/|CLI/|gtest/' '*.hpp' ':!*_fixture.hpp')"
   complain 'MPI belongs to its transport, its counter, its benchmark and the mains:' \
-    "$(includes "$mpi" . ':!reference/comm/mpi*' ':!*main.cpp' ':!bench/*mpi*')"
+    "$(includes "$mpi" . ':!reference/comm/mpi/*' ':!*main.cpp' ':!bench/*mpi*')"
   complain 'CUDA and NCCL belong to files of that name:' "$(includes "$device" . ':!*cuda*' ':!*nccl*')"
 }
 

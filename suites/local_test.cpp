@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ring 2: the suites on ranks that are threads of this process, where the sanitizers see everything.
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "bench/report/results.hpp"
 #include "bench/steps/measure_steps.hpp"
 #include "harness/values/implementation.hpp"
-#include "reference/comm/mpi_blocking.hpp"
+#include "reference/comm/mpi/blocking.hpp"
 
 namespace tpc::bench {
 

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc::bench {
 namespace {

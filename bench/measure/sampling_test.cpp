@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "bench/measure/texts.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc::bench {
 namespace {

@@ -40,8 +40,8 @@ std::string carrier_from(Communicator& ranks, int sender) {
                       host_tensor(DType::u8, {bytes})};
   const Message back{sends ? Message::Way::receive : Message::Way::send, peer, host_tensor(DType::u8, {1})};
   const auto before = sent_bytes();
-  ranks.messages({&there, 1});
-  ranks.messages({&back, 1});
+  ranks.messages({there});
+  ranks.messages({back});
   return sends ? carrier(before, sent_bytes(), bytes) : "";
 }
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/run/implementations.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc::bench {
 namespace {

@@ -17,7 +17,7 @@
 #include "harness/run/runner/ending.hpp"
 #include "harness/run/runner/watchdog.hpp"
 #include "harness/values/machine/machine.hpp"
-#include "reference/comm/mpi.hpp"
+#include "reference/comm/mpi/session.hpp"
 
 namespace tpc::bench {
 

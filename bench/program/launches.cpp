@@ -12,7 +12,7 @@
 #include "bench/report/tables.hpp"
 #include "harness/front/launcher.hpp"
 #include "harness/values/machine/private_folder.hpp"
-#include "reference/comm/mpi.hpp"
+#include "reference/comm/mpi/session.hpp"
 
 namespace tpc::bench {
 

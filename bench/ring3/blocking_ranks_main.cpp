@@ -6,9 +6,9 @@
 #include <exception>
 
 #include "bench/measure/collectives.hpp"
-#include "reference/comm/communicator_laws.hpp"
-#include "reference/comm/mpi.hpp"
-#include "reference/comm/mpi_blocking.hpp"
+#include "reference/comm/laws/laws.hpp"
+#include "reference/comm/mpi/blocking.hpp"
+#include "reference/comm/mpi/session.hpp"
 
 namespace {
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "reference/comm/dry_run/dry_run.hpp"
+
 namespace tpc::bench {
 
 double StepContent::payload_bytes() const {

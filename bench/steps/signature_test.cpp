@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc::bench {
 namespace {

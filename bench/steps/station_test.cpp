@@ -5,7 +5,7 @@
 
 #include "bench/steps/dry_step.hpp"
 #include "bench/steps/replay.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc::bench {
 namespace {

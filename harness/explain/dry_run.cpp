@@ -2,6 +2,7 @@
 #include "harness/explain/dry_run.hpp"
 
 #include "harness/run/reference/reference_run.hpp"
+#include "reference/comm/dry_run/dry_run.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc {

@@ -46,6 +46,7 @@ std::string count_defect(const Response& response) {
   if (!response.counted) return {};
   CountedCalls of_trace;
   for (const TraceRow& row : response.trace) {
+    if (row.message && row.message->way == Message::Way::receive) continue;  // counted where it is sent
     CountedCall& entry = of_trace[fmt::format("{} {}", name(row.kind), row.axis)];
     ++entry.calls;
     entry.payload += row.payload;

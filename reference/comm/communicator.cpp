@@ -2,20 +2,10 @@
 #include "reference/comm/communicator.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <exception>
 
 namespace tpc {
-
-namespace {
-constexpr std::array<std::string_view, 4> reduce_op_names = {"sum", "max", "min", "product"};
-constexpr std::array<std::string_view, 6> collective_names = {"all_reduce", "all_gather", "reduce_scatter",
-                                                              "all_to_all", "broadcast",  "point_to_point"};
-}  // namespace
-
-std::string_view name(ReduceOp op) { return reduce_op_names.at(static_cast<std::size_t>(op)); }
-std::string_view name(CollectiveKind kind) { return collective_names.at(static_cast<std::size_t>(kind)); }
 
 void Pending::drop() noexcept {
   if (!operation_) return;
@@ -37,15 +27,24 @@ Pending& Pending::operator=(Pending&& other) noexcept {
 
 Pending::~Pending() { drop(); }
 
-void Pending::wait() {
+template <class Wait>
+void Pending::finish(const Wait& wait) {
   if (!operation_) return;
   const std::unique_ptr<Operation> operation = std::move(operation_);
   try {
-    operation->wait();
+    wait(*operation);
   } catch (...) {
     operation->abandon();
     throw;
   }
+}
+
+void Pending::wait() {
+  finish([](Operation& operation) { operation.wait(); });
+}
+
+void Pending::wait_in(const DeviceStream& stream) {
+  finish([&](Operation& operation) { operation.wait_in(stream); });
 }
 
 CommunicatorPtr Communicator::subgroup(const std::vector<int>& members, const std::string& name) {

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one interface through which ranks talk. A transport is one file: local.cpp (ranks are threads),
-// mpi.cpp, nccl.cpp, dry_run.cpp. Tensors are dense; host or device as the transport says.
+// The one interface through which ranks talk. A transport is a folder: local/ (ranks are threads), mpi/,
+// nccl/, dry_run/.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "reference/core/tensor.hpp"
+#include "reference/comm/call.hpp"
+#include "reference/core/device_stream.hpp"
 
 namespace tpc {
-
-enum class ReduceOp { sum, max, min, product };
-enum class CollectiveKind { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, point_to_point };
-std::string_view name(ReduceOp op);
-std::string_view name(CollectiveKind kind);
 
 // A rank waited longer than the deadline allows, or another rank of the family gave up.
 class DeadlineExceeded : public std::runtime_error {
@@ -50,8 +43,8 @@ struct CallLog {
   bool unfinished = false;  // requests were abandoned: the family must not be used again
 };
 
-// An operation in flight. Owns or borrows its buffers; wait completes it (or orders a device stream behind
-// it). Dropping one unwaited is a contract failure that ends the process, unless an exception is passing by.
+// An operation in flight. Owns or borrows its buffers. Dropping one unwaited is a contract failure that ends
+// the process, unless an exception is passing by.
 class Pending {
  public:
   class Operation {
@@ -62,6 +55,9 @@ class Pending {
     virtual ~Operation() = default;
     virtual void wait() = 0;     // throws DeadlineExceeded, Abandoned or EnvironmentError
     virtual void abandon() = 0;  // gives up; buffers the transport may still touch live on
+    // Of a transport whose operations a device does: what comes later in the stream sees the result, and the
+    // host goes on. Elsewhere the host waits.
+    virtual void wait_in(const DeviceStream&) { wait(); }
   };
 
   Pending() = default;  // already complete
@@ -69,17 +65,14 @@ class Pending {
   Pending(Pending&&) noexcept = default;
   Pending& operator=(Pending&& other) noexcept;
   ~Pending();
-  void wait();
+  void wait();                               // the host sees the result
+  void wait_in(const DeviceStream& stream);  // the stream does; buffers must live until it has come there
 
  private:
+  template <class Wait>
+  void finish(const Wait& wait);
   void drop() noexcept;
   std::unique_ptr<Operation> operation_;
-};
-
-struct Message {
-  enum class Way { send, receive } way;
-  int peer;
-  Tensor tensor;
 };
 
 class Communicator {
@@ -106,46 +99,32 @@ class Communicator {
   // Collective. The same group as the root of a new family: own call log, own deadline, not abandoned.
   virtual std::shared_ptr<Communicator> renew(const std::string& name) = 0;
 
-  // in and out have one shape; in place where they share elements.
-  virtual Pending start_all_reduce(const Tensor& out, const Tensor& in, ReduceOp op) = 0;
-  // Along dim 0: full has size() times the rows of shard.
-  virtual Pending start_all_gather(const Tensor& full, const Tensor& shard) = 0;
-  virtual Pending start_reduce_scatter(const Tensor& shard, const Tensor& full, ReduceOp op) = 0;
-  // Along dim 0, which size() divides: block j of in goes to rank j.
-  virtual Pending start_all_to_all(const Tensor& out, const Tensor& in) = 0;
-  virtual Pending start_broadcast(const Tensor& tensor, int root) = 0;
-  // All messages may be in flight at once; between two ranks they pair in order.
-  virtual Pending start_messages(std::span<const Message> messages) = 0;
-
-  void all_reduce(const Tensor& out, const Tensor& in, ReduceOp op) { start_all_reduce(out, in, op).wait(); }
-  void all_gather(const Tensor& full, const Tensor& shard) { start_all_gather(full, shard).wait(); }
-  void reduce_scatter(const Tensor& shard, const Tensor& full, ReduceOp op) {
-    start_reduce_scatter(shard, full, op).wait();
+  // Checks the call and begins it: on a device behind what is in the stream so far.
+  Pending start(const Call& call, const DeviceStream& after = {}) {
+    check(call, size());
+    return begin(call, after);
   }
-  void all_to_all(const Tensor& out, const Tensor& in) { start_all_to_all(out, in).wait(); }
-  void broadcast(const Tensor& tensor, int root) { start_broadcast(tensor, root).wait(); }
-  void messages(std::span<const Message> messages) { start_messages(messages).wait(); }
+  // Both at once, for the host.
+  void run(const Call& call) { start(call).wait(); }
+  void all_reduce(const Tensor& out, const Tensor& in, ReduceOp op) { run(Call::all_reduce(out, in, op)); }
+  void all_gather(const Tensor& full, const Tensor& shard) { run(Call::all_gather(full, shard)); }
+  void reduce_scatter(const Tensor& shard, const Tensor& full, ReduceOp op) {
+    run(Call::reduce_scatter(shard, full, op));
+  }
+  void all_to_all(const Tensor& out, const Tensor& in) { run(Call::all_to_all(out, in)); }
+  void broadcast(const Tensor& tensor, int root) { run(Call::broadcast(tensor, root)); }
+  void messages(std::vector<Message> messages) { run(Call::point_to_point(std::move(messages))); }
 
   // Of the whole family.
   virtual void set_deadline(std::chrono::steady_clock::time_point deadline) = 0;
   virtual CallLog& log() = 0;
   virtual void poll() = 0;   // makes progress; throws Abandoned where a rank of the family has aborted
   virtual void abort() = 0;  // tells every rank of the family that this one gave up; never blocks or throws
+
+ protected:
+  virtual Pending begin(const Call& call, const DeviceStream& after) = 0;  // operands fit
 };
 
 using CommunicatorPtr = std::shared_ptr<Communicator>;
-
-// Size 1: every operation works and is the identity (a copy where in and out differ).
-CommunicatorPtr make_single_communicator(const std::string& name = "self");
-
-// Ranks are threads of this process. Each thread passes its own element to its code. `late`: results arrive
-// only at wait, and receive buffers are filled with NaN (integers: their largest value) until then.
-enum class Completion { prompt, late };
-std::vector<CommunicatorPtr> make_local_world(int size, Completion completion = Completion::prompt);
-
-// Pretends to be one rank of many: every call checks its operands and does nothing, so traces and sizes of
-// any number of ranks come from one process. Groups are made by subgroup; split, whose answer the other ranks
-// know, is a ContractError above size 1.
-CommunicatorPtr make_dry_run_world(int rank, int size);
 
 }  // namespace tpc

@@ -13,31 +13,7 @@ std::string unused_name(const std::set<std::string>& used, const std::string& wa
   return candidate;
 }
 
-CallSignature signature_of(CollectiveKind kind, const Tensor& operand, std::string detail = "") {
-  return {name(kind), operand.count(), operand.dtype(), std::move(detail)};
-}
-
-void expect_one_dtype(CollectiveKind kind, const Tensor& a, const Tensor& b) {
-  TPC_EXPECT(a && b, "{} without a tensor", name(kind));
-  TPC_EXPECT(a.dtype() == b.dtype(), "{} from {} to {}", name(kind), name(a.dtype()), name(b.dtype()));
-}
-
-// `full` holds `size` shards along dim 0.
-void expect_shards(CollectiveKind kind, const Tensor& full, const Tensor& shard, int size) {
-  expect_one_dtype(kind, full, shard);
-  Shape whole = shard.shape();
-  if (!whole.empty()) whole[0] *= size;
-  TPC_EXPECT(!whole.empty() && whole == full.shape(), "{} over {} ranks: shard {} and full {} do not fit",
-             name(kind), size, to_string(shard.shape()), to_string(full.shape()));
-}
-
 }  // namespace
-
-std::string to_string(const CallSignature& call) {
-  if (call.what == "split" || call.what == "renew") return std::string(call.what);
-  return fmt::format("{}{} of {} {}", call.what, call.detail.empty() ? "" : " (" + call.detail + ")",
-                     call.count, name(call.dtype));
-}
 
 FamilyCommunicator::FamilyCommunicator(std::shared_ptr<Family> family, const std::string& wanted_name,
                                        std::vector<int> members, int rank)
@@ -56,6 +32,13 @@ FamilyCommunicator::~FamilyCommunicator() {
   log.groups.erase(name_);
 }
 
+CommunicatorPtr FamilyCommunicator::split(int /*colour*/, int /*key*/, const std::string& name) {
+  TPC_EXPECT(false, "transport '{}' makes no group '{}'", transport(), name);
+  return nullptr;
+}
+
+CommunicatorPtr FamilyCommunicator::renew(const std::string& name) { return split(0, rank_, name); }
+
 void FamilyCommunicator::record(const CallSignature& call) {
   CallLog& log = family_->log;
   CallLog::Group& group = log.groups[name_];
@@ -68,67 +51,15 @@ void FamilyCommunicator::record(const CallSignature& call) {
   log.last = fmt::format("{}{} on {}, {} {}", call.what, operand, name_, message ? "batch" : "call", number);
 }
 
-void FamilyCommunicator::copy_local(const Tensor& to, const Tensor& from) { copy_elements(to, from); }
-
-Pending FamilyCommunicator::start_all_reduce(const Tensor& out, const Tensor& in, ReduceOp op) {
-  expect_one_dtype(CollectiveKind::all_reduce, out, in);
-  TPC_EXPECT(out.shape() == in.shape(), "all_reduce of {} into {}", to_string(in.shape()),
-             to_string(out.shape()));
-  TPC_EXPECT(out.raw() == in.raw() || !overlap(out, in), "all_reduce between buffers that overlap in part");
-  const auto call = signature_of(CollectiveKind::all_reduce, in, std::string(tpc::name(op)));
-  record(call);
-  if (size() > 1) return begin_all_reduce(call, out, in, op);
-  copy_local(out, in);
-  return {};
+Pending FamilyCommunicator::begin(const Call& call, const DeviceStream& after) {
+  record(signature_of(call));
+  const bool alone = size() == 1 && call.kind != CollectiveKind::point_to_point;
+  return alone ? transfer_alone(call, after) : transfer(call, after);
 }
 
-Pending FamilyCommunicator::start_all_gather(const Tensor& full, const Tensor& shard) {
-  expect_shards(CollectiveKind::all_gather, full, shard, size());
-  const auto call = signature_of(CollectiveKind::all_gather, shard);
-  record(call);
-  if (size() > 1) return begin_all_gather(call, full, shard);
-  copy_local(full, shard);
+Pending FamilyCommunicator::transfer_alone(const Call& call, const DeviceStream& /*after*/) {
+  copy_elements(call.out, call.in);
   return {};
-}
-
-Pending FamilyCommunicator::start_reduce_scatter(const Tensor& shard, const Tensor& full, ReduceOp op) {
-  expect_shards(CollectiveKind::reduce_scatter, full, shard, size());
-  const auto call = signature_of(CollectiveKind::reduce_scatter, shard, std::string(tpc::name(op)));
-  record(call);
-  if (size() > 1) return begin_reduce_scatter(call, shard, full, op);
-  copy_local(shard, full);
-  return {};
-}
-
-Pending FamilyCommunicator::start_all_to_all(const Tensor& out, const Tensor& in) {
-  expect_one_dtype(CollectiveKind::all_to_all, out, in);
-  TPC_EXPECT(out.shape() == in.shape() && in.dims() > 0 && in.size(0) % size() == 0,
-             "all_to_all over {} ranks of {} into {}", size(), to_string(in.shape()), to_string(out.shape()));
-  const auto call = signature_of(CollectiveKind::all_to_all, in);
-  record(call);
-  if (size() > 1) return begin_all_to_all(call, out, in);
-  copy_local(out, in);
-  return {};
-}
-
-Pending FamilyCommunicator::start_broadcast(const Tensor& tensor, int root) {
-  TPC_EXPECT(tensor && root >= 0 && root < size(), "broadcast from rank {} of {}", root, size());
-  const auto call = signature_of(CollectiveKind::broadcast, tensor, fmt::format("root {}", root));
-  record(call);
-  if (size() > 1) return begin_broadcast(call, tensor, root);
-  return {};
-}
-
-Pending FamilyCommunicator::start_messages(std::span<const Message> messages) {
-  CallSignature call{.what = tpc::name(CollectiveKind::point_to_point)};
-  for (const Message& message : messages) {
-    TPC_EXPECT(message.tensor && message.peer >= 0 && message.peer < size(), "message with rank {} of {}",
-               message.peer, size());
-    call.count += message.tensor.count();
-    call.dtype = message.tensor.dtype();
-  }
-  record(call);
-  return begin_messages(messages);
 }
 
 }  // namespace tpc

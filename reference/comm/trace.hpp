@@ -3,6 +3,7 @@
 // size 1 send nothing and leave no row.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,13 @@ struct TraceRow {
   std::int64_t count;  // elements passed to the call, as MPI and NCCL define it
   DType dtype;
   std::int64_t payload;  // bytes of the full tensor
-  double ring_wire;      // bytes a rank sends under the ring algorithm: 2(T-1)/T or (T-1)/T of the payload
+  double ring_wire;      // bytes a rank sends under the ring algorithm; of what it receives, none
+  struct Direction {
+    Message::Way way;
+    int peer;  // in the group
+    bool operator==(const Direction&) const = default;
+  };
+  std::optional<Direction> message = {};  // of point_to_point, a row each
   bool operator==(const TraceRow&) const = default;
 };
 

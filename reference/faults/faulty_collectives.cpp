@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "reference/comm/buffers.hpp"
+#include "reference/comm/intercept.hpp"
 #include "reference/faults/edit.hpp"
 #include "reference/faults/fault.hpp"
 #include "reference/faults/faulty_communicator.hpp"
-#include "reference/faults/forwarding_communicator.hpp"
 
 namespace tpc {
 
@@ -26,140 +26,135 @@ void copy_bytes(const Tensor& to, const Tensor& from, std::size_t bytes) {
   if (to.raw() != from.raw()) std::memmove(to.raw(), from.raw(), bytes);
 }
 
-// A library with defects. Layers never see it on one rank.
-class FaultyCollectives : public ForwardingCommunicator {
+// What one call of a library with defects comes to. Layers never see it on one rank.
+class FaultyCall {
  public:
-  FaultyCollectives(CommunicatorPtr inner, const FaultSet& faults)
-      : ForwardingCommunicator(std::move(inner)), faults_(faults) {}
+  // `number`: of the all_reduces of this communicator.
+  FaultyCall(const FaultSet& faults, std::int64_t number, Communicator& inner, const Call& call,
+             const DeviceStream& after)
+      : faults_(faults),
+        number_(number),
+        inner_(inner),
+        call_(call),
+        after_(after),
+        out_(call.out),
+        in_(call.in) {}
 
-  CommunicatorPtr subgroup(const std::vector<int>& members, const std::string& name) override {
-    if (!planted(Fault::group_members_sorted)) return ForwardingCommunicator::subgroup(members, name);
-    std::vector<int> sorted = members;
-    std::sort(sorted.begin(), sorted.end());
-    return ForwardingCommunicator::subgroup(sorted, name);
-  }
-
-  Pending start_all_reduce(const Tensor& out, const Tensor& in, ReduceOp op) override {
-    ++calls_;
-    if (in.raw() == nullptr || in.count() == 0) return inner().start_all_reduce(out, in, op);
-    if (planted(Fault::every_rank_its_own_world)) return alone(out, in);
-    if (size() == 1) return on_one_rank(out, in, op);
-    if (planted(Fault::order_depends_on_calls)) return in_order(out, in, op, static_cast<int>(calls_));
-    if (planted(Fault::order_depends_on_rank)) return in_order(out, in, op, rank());
-    if (planted(Fault::unsigned_comparison) && in.dtype() == DType::i64) return unsigned_reduce(out, in, op);
-    if (planted(Fault::operation_ignored_when_short) && in.count() <= short_count) op = ReduceOp::sum;
-    const Tensor before = copy_of(out);
-    const Tensor own = copy_of(in);
-    lose_contribution(out, in);
-    inner().all_reduce(out, in, op);
-    leave_behind(out, before, own);
-    return {};
-  }
-
-  Pending start_all_gather(const Tensor& full, const Tensor& shard) override {
-    if (shard.raw() == nullptr) return inner().start_all_gather(full, shard);
-    if (planted(Fault::every_rank_its_own_world)) return alone(own_rows(full), shard);
-    const bool in_place = shard.raw() >= full.raw() && shard.raw() < full.raw() + full.bytes();
-    if (planted(Fault::in_place_gather_reads_base) && in_place)
-      return inner().start_all_gather(full, copy_of(full.rows(0, full.size(0) / size())));
-    return inner().start_all_gather(full, shard);
-  }
-
-  Pending start_reduce_scatter(const Tensor& shard, const Tensor& full, ReduceOp op) override {
-    if (shard.raw() != nullptr && planted(Fault::every_rank_its_own_world))
-      return alone(shard, own_rows(full));
-    return inner().start_reduce_scatter(shard, full, op);
-  }
-
-  Pending start_all_to_all(const Tensor& out, const Tensor& in) override {
-    if (in.raw() != nullptr && planted(Fault::every_rank_its_own_world)) return alone(out, in);
-    return inner().start_all_to_all(out, in);
-  }
-
-  Pending start_broadcast(const Tensor& tensor, int root) override {
-    if (planted(Fault::every_rank_its_own_world)) return {};
-    if (planted(Fault::root_read_as_world_rank)) root = rank_of_member(root);
-    if (!planted(Fault::copy_in_16_bytes) || tensor.raw() == nullptr || rank() == root)
-      return inner().start_broadcast(tensor, root);
-    const Tensor before = copy_of(tensor);
-    inner().broadcast(tensor, root);
-    keep_tail(tensor, before);
-    return {};
-  }
-
-  Pending start_messages(std::span<const Message> messages) override {
-    if (!planted(Fault::copy_in_16_bytes)) return inner().start_messages(messages);
-    std::vector<Tensor> before;
-    for (const Message& message : messages) before.push_back(copy_of(message.tensor));
-    inner().messages(messages);
-    for (std::size_t i = 0; i < messages.size(); ++i)
-      if (messages[i].way == Message::Way::receive) keep_tail(messages[i].tensor, before[i]);
-    return {};
-  }
-
- protected:
-  CommunicatorPtr wrap(CommunicatorPtr inner) const override {
-    return std::make_shared<FaultyCollectives>(std::move(inner), faults_);
+  Pending start() {
+    if (call_.kind == CollectiveKind::point_to_point) return point_to_point();
+    if (in_.raw() == nullptr) return inner_.start(call_, after_);
+    if (planted(Fault::every_rank_its_own_world) && call_.count() > 0) return alone();
+    if (call_.kind == CollectiveKind::all_reduce && in_.count() > 0) return all_reduce();
+    if (call_.kind == CollectiveKind::all_gather) return all_gather();
+    if (call_.kind == CollectiveKind::broadcast) return broadcast();
+    return inner_.start(call_, after_);
   }
 
  private:
   bool planted(Fault fault) const { return faults_.contains(fault); }
 
-  static Pending alone(const Tensor& out, const Tensor& in) {
+  static Pending take(const Tensor& out, const Tensor& in) {
     copy_bytes(out, in, in.bytes());
     return {};
   }
-  Tensor own_rows(const Tensor& full) const {
-    const std::int64_t rows = full.size(0) / size();
-    return full.rows(rank() * rows, rows);
+
+  Pending alone() const {
+    const auto own_rows = [&](const Tensor& full) {
+      const std::int64_t rows = full.size(0) / inner_.size();
+      return full.rows(inner_.rank() * rows, rows);
+    };
+    if (call_.kind == CollectiveKind::all_gather) return take(own_rows(out_), in_);
+    if (call_.kind == CollectiveKind::reduce_scatter) return take(out_, own_rows(in_));
+    return take(out_, in_);
   }
 
-  Pending on_one_rank(const Tensor& out, const Tensor& in, ReduceOp op) {
-    if (!planted(Fault::single_rank_copy_in_blocks)) return inner().start_all_reduce(out, in, op);
-    const std::int64_t whole = in.count() / block_of_a_lone_rank * block_of_a_lone_rank;
-    copy_bytes(out, in, static_cast<std::size_t>(whole) * size_of(in.dtype()));
+  Pending all_reduce() {
+    ReduceOp op = call_.op;
+    if (inner_.size() == 1) return on_one_rank();
+    if (planted(Fault::order_depends_on_calls)) return in_order(static_cast<int>(number_));
+    if (planted(Fault::order_depends_on_rank)) return in_order(inner_.rank());
+    if (planted(Fault::unsigned_comparison) && in_.dtype() == DType::i64) return unsigned_reduce();
+    if (planted(Fault::operation_ignored_when_short) && in_.count() <= short_count) op = ReduceOp::sum;
+    const Tensor before = copy_of(out_);
+    const Tensor own = copy_of(in_);
+    lose_contribution();
+    inner_.all_reduce(out_, in_, op);
+    leave_behind(before, own);
+    return {};
+  }
+
+  Pending all_gather() const {
+    const bool in_place = in_.raw() >= out_.raw() && in_.raw() < out_.raw() + out_.bytes();
+    if (!planted(Fault::in_place_gather_reads_base) || !in_place) return inner_.start(call_, after_);
+    return inner_.start(Call::all_gather(out_, copy_of(out_.rows(0, out_.size(0) / inner_.size()))), after_);
+  }
+
+  Pending broadcast() const {
+    const int root = planted(Fault::root_read_as_world_rank) ? rank_of_member(call_.root) : call_.root;
+    const Tensor before = copy_of(out_);
+    inner_.broadcast(out_, root);
+    if (planted(Fault::copy_in_16_bytes) && inner_.rank() != root) keep_tail(out_, before);
+    return {};
+  }
+
+  Pending point_to_point() const {
+    if (!planted(Fault::copy_in_16_bytes)) return inner_.start(call_, after_);
+    std::vector<Tensor> before;
+    for (const Message& message : call_.messages) before.push_back(copy_of(message.tensor));
+    inner_.run(call_);
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (call_.messages[i].way == Message::Way::receive) keep_tail(call_.messages[i].tensor, before[i]);
+    return {};
+  }
+
+  Pending on_one_rank() const {
+    if (!planted(Fault::single_rank_copy_in_blocks)) return inner_.start(call_, after_);
+    const std::int64_t whole = in_.count() / block_of_a_lone_rank * block_of_a_lone_rank;
+    copy_bytes(out_, in_, static_cast<std::size_t>(whole) * size_of(in_.dtype()));
     return {};
   }
 
   // Every rank gets all operands and adds them up from the one of `first` on.
-  Pending in_order(const Tensor& out, const Tensor& in, ReduceOp op, int first) {
-    const Tensor all = host_tensor(in.dtype(), {size(), in.count()}, "operands");
-    inner().all_gather(all, copy_of(in).reshaped({1, in.count()}));
-    const Tensor sum = copy_of(all.rows(first % size(), 1));
-    for (int i = 1; i < size(); ++i) reduce_into(sum, all.rows((first + i) % size(), 1), op);
-    return alone(out, sum);
+  Pending in_order(int first) const {
+    const int ranks = inner_.size();
+    const Tensor all = host_tensor(in_.dtype(), {ranks, in_.count()}, "operands");
+    inner_.all_gather(all, copy_of(in_).reshaped({1, in_.count()}));
+    const Tensor sum = copy_of(all.rows(first % ranks, 1));
+    for (int i = 1; i < ranks; ++i) reduce_into(sum, all.rows((first + i) % ranks, 1), call_.op);
+    return take(out_, sum);
   }
 
-  Pending unsigned_reduce(const Tensor& out, const Tensor& in, ReduceOp op) {
+  Pending unsigned_reduce() const {
     constexpr auto sign = std::int64_t{1} << 62U;
     const auto turn = [&](const Tensor& tensor) {
-      if (op != ReduceOp::max && op != ReduceOp::min) return;
+      if (call_.op != ReduceOp::max && call_.op != ReduceOp::min) return;
       auto* const values = tensor.data<std::int64_t>();
       for (std::int64_t i = 0; i < tensor.count(); ++i) values[i] += values[i] < 0 ? sign : -sign;
     };
-    const Tensor turned = copy_of(in);
+    const Tensor turned = copy_of(in_);
     turn(turned);
-    inner().all_reduce(turned, turned, op);
+    inner_.all_reduce(turned, turned, call_.op);
     turn(turned);
-    return alone(out, turned);
+    return take(out_, turned);
   }
 
-  void lose_contribution(const Tensor& out, const Tensor& in) const {
-    if (planted(Fault::in_place_contribution_lost) && out.raw() == in.raw() && rank() == size() - 1)
-      std::memset(in.raw(), 0, in.bytes());
+  void lose_contribution() const {
+    if (planted(Fault::in_place_contribution_lost) && out_.raw() == in_.raw() &&
+        inner_.rank() == inner_.size() - 1)
+      std::memset(in_.raw(), 0, in_.bytes());
   }
 
   // What does not arrive in the result.
-  void leave_behind(const Tensor& out, const Tensor& before, const Tensor& own) const {
-    const std::size_t width = size_of(out.dtype());
-    if (planted(Fault::stale_half_line) && calls_ % 3 == 2 && out.bytes() >= line_bytes)
-      std::memcpy(out.raw() + line_bytes / 2, before.raw() + line_bytes / 2, line_bytes / 2);
+  void leave_behind(const Tensor& before, const Tensor& own) const {
+    const std::size_t width = size_of(out_.dtype());
+    if (planted(Fault::stale_half_line) && number_ % 3 == 2 && out_.bytes() >= line_bytes)
+      std::memcpy(out_.raw() + line_bytes / 2, before.raw() + line_bytes / 2, line_bytes / 2);
     if (planted(Fault::chunk_border_not_reduced))
-      for (std::int64_t i = chunk; i < out.count(); i += chunk)
-        std::memcpy(element(out, i), element(own, i), width);
-    if (planted(Fault::offset_wraps) && out.bytes() > offset_limit) {
-      std::memmove(out.raw(), out.raw() + offset_limit, out.bytes() - offset_limit);
-      std::memcpy(out.raw() + offset_limit, before.raw() + offset_limit, out.bytes() - offset_limit);
+      for (std::int64_t i = chunk; i < out_.count(); i += chunk)
+        std::memcpy(element(out_, i), element(own, i), width);
+    if (planted(Fault::offset_wraps) && out_.bytes() > offset_limit) {
+      std::memmove(out_.raw(), out_.raw() + offset_limit, out_.bytes() - offset_limit);
+      std::memcpy(out_.raw() + offset_limit, before.raw() + offset_limit, out_.bytes() - offset_limit);
     }
   }
 
@@ -169,20 +164,38 @@ class FaultyCollectives : public ForwardingCommunicator {
   }
 
   // Taken for a rank of the world where that is in the group.
-  int rank_of_member(int root) {
-    const std::vector<int>& members = log().groups[name()].members;
+  int rank_of_member(int root) const {
+    const std::vector<int>& members = inner_.log().groups[inner_.name()].members;
     const auto found = std::find(members.begin(), members.end(), root);
     return found == members.end() ? root : static_cast<int>(found - members.begin());
   }
 
-  FaultSet faults_;
-  std::int64_t calls_ = 0;
+  const FaultSet& faults_;
+  std::int64_t number_;
+  Communicator& inner_;
+  const Call& call_;
+  const DeviceStream& after_;
+  const Tensor& out_;
+  const Tensor& in_;
 };
+
+std::vector<int> sorted(std::vector<int> members) {
+  std::sort(members.begin(), members.end());
+  return members;
+}
 
 }  // namespace
 
 CommunicatorPtr make_faulty_collectives(CommunicatorPtr inner, const FaultSet& faults) {
-  return std::make_shared<FaultyCollectives>(std::move(inner), faults);
+  auto numbers = std::make_shared<std::map<std::string, std::int64_t>>();  // by communicator
+  Interception library{
+      .start = [faults, numbers](Communicator& group, const Call& call, const DeviceStream& after) {
+        std::int64_t& number = (*numbers)[group.name()];
+        if (call.kind == CollectiveKind::all_reduce) ++number;
+        return FaultyCall(faults, number, group, call, after).start();
+      }};
+  if (faults.contains(Fault::group_members_sorted)) library.regroup = sorted;
+  return intercept(std::move(inner), std::move(library));
 }
 
 }  // namespace tpc

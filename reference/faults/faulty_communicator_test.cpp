@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/faults/fault.hpp"
 
 namespace tpc {

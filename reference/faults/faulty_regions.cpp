@@ -1,55 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/comm/buffers.hpp"
+#include "reference/comm/intercept.hpp"
 #include "reference/faults/edit.hpp"
 #include "reference/faults/fault.hpp"
 #include "reference/faults/faulty_communicator.hpp"
-#include "reference/faults/forwarding_communicator.hpp"
 
 namespace tpc {
 
 namespace {
 
 // Knows from the site which region or reduction calls.
-class FaultyRegions : public ForwardingCommunicator {
+class FaultyRegions {
  public:
-  FaultyRegions(CommunicatorPtr inner, const Site& site, const FaultSet& faults)
-      : ForwardingCommunicator(std::move(inner)), site_(site), faults_(faults) {}
+  FaultyRegions(const Site& site, const FaultSet& faults) : site_(site), faults_(faults) {}
 
-  Pending start_all_reduce(const Tensor& out, const Tensor& in, ReduceOp op) override {
-    if (is_left_out()) {
-      copy_elements(out, in);
-      return {};
-    }
-    if (planted(Fault::partial_sums_rounded_to_bf16) && at("reduce_from_tp")) round_to_bf16(in);
-    if (planted(Fault::input_gradient_reduced_twice) && at("copy_to_tp")) {
-      inner().all_reduce(out, in, op);
-      return inner().start_all_reduce(out, out, op);
-    }
-    if (planted(Fault::pending_gradients_averaged) && at("finalise_gradients")) {
-      inner().all_reduce(out, in, op);
-      scale_elements(out, 1.0 / size());
-      return {};
-    }
-    return inner().start_all_reduce(out, in, op);
-  }
-
-  Pending start_reduce_scatter(const Tensor& shard, const Tensor& full, ReduceOp op) override {
-    const bool entry = at("gather_from_sp");
-    if (entry && (planted(Fault::entry_backward_slices) || head_is_left_out())) {
-      copy_elements(shard, full.rows(rank() * shard.size(0), shard.size(0)));
-      return {};
-    }
-    if (entry && planted(Fault::entry_reduced_besides_scatter)) inner().all_reduce(full, full, op);
-    if (planted(Fault::partial_sums_rounded_to_bf16) && at("reduce_scatter_to_sp")) round_to_bf16(full);
-    return inner().start_reduce_scatter(shard, full, op);
-  }
-
- protected:
-  CommunicatorPtr wrap(CommunicatorPtr inner) const override {
-    return std::make_shared<FaultyRegions>(std::move(inner), site_, faults_);
+  Pending operator()(Communicator& inner, const Call& call, const DeviceStream& after) const {
+    if (call.kind == CollectiveKind::all_reduce) return all_reduce(inner, call, after);
+    if (call.kind == CollectiveKind::reduce_scatter) return reduce_scatter(inner, call, after);
+    return inner.start(call, after);
   }
 
  private:
+  Pending all_reduce(Communicator& inner, const Call& call, const DeviceStream& after) const {
+    if (is_left_out()) {
+      copy_elements(call.out, call.in);
+      return {};
+    }
+    if (planted(Fault::partial_sums_rounded_to_bf16) && at("reduce_from_tp")) round_to_bf16(call.in);
+    if (planted(Fault::input_gradient_reduced_twice) && at("copy_to_tp")) {
+      inner.run(call);
+      return inner.start(Call::all_reduce(call.out, call.out, call.op), after);
+    }
+    if (planted(Fault::pending_gradients_averaged) && at("finalise_gradients")) {
+      inner.run(call);
+      scale_elements(call.out, 1.0 / inner.size());
+      return {};
+    }
+    return inner.start(call, after);
+  }
+
+  Pending reduce_scatter(Communicator& inner, const Call& call, const DeviceStream& after) const {
+    const bool entry = at("gather_from_sp");
+    if (entry && (planted(Fault::entry_backward_slices) || head_is_left_out())) {
+      const std::int64_t rows = call.out.size(0);
+      copy_elements(call.out, call.in.rows(inner.rank() * rows, rows));
+      return {};
+    }
+    if (entry && planted(Fault::entry_reduced_besides_scatter)) inner.all_reduce(call.in, call.in, call.op);
+    if (planted(Fault::partial_sums_rounded_to_bf16) && at("reduce_scatter_to_sp")) round_to_bf16(call.in);
+    return inner.start(call, after);
+  }
+
   bool planted(Fault fault) const { return faults_.contains(fault); }
   bool at(std::string_view operation) const { return site_.operation == operation; }
 
@@ -71,7 +72,7 @@ class FaultyRegions : public ForwardingCommunicator {
 }  // namespace
 
 CommunicatorPtr make_faulty_regions(CommunicatorPtr inner, const Site& site, const FaultSet& faults) {
-  return std::make_shared<FaultyRegions>(std::move(inner), site, faults);
+  return intercept(std::move(inner), {.start = FaultyRegions(site, faults)});
 }
 
 CommunicatorPtr make_faulty(CommunicatorPtr inner, const Site& site, const FaultSet& faults) {

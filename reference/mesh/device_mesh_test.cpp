@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 namespace {

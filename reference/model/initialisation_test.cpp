@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/model/transformer.hpp"
 
 namespace tpc {

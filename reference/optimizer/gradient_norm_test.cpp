@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/optimizer/clipping.hpp"
 #include "reference/optimizer/test_support.hpp"
 

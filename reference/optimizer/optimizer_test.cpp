@@ -7,7 +7,7 @@
 #include <functional>
 #include <mutex>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/optimizer/clipping.hpp"
 #include "reference/optimizer/gradient_norm.hpp"
 #include "reference/optimizer/test_support.hpp"

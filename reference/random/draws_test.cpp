@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/core/philox.hpp"
 
 namespace tpc {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/random/random_streams.hpp"
 #include "reference/random/stream_tracker.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/tensor_parallel/attention.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
 #include "reference/tensor_parallel/requirements.hpp"

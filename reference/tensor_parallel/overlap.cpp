@@ -45,7 +45,8 @@ Tensor gather_in_chunks(Context& ctx, const char* region, const Tensor& shard, i
     const ChunkRows chunk = chunk_rows(rows, count, index);
     Tensor buffer =
         compute.allocate(shard.dtype(), with_rows(shard.shape(), ranks * chunk.count), "gathered chunk");
-    Pending pending = group_of(ctx, region).start_all_gather(buffer, shard.rows(chunk.first, chunk.count));
+    Pending pending =
+        group_of(ctx, region).start(Call::all_gather(buffer, shard.rows(chunk.first, chunk.count)));
     return Travelling{chunk, std::move(buffer), std::move(pending)};
   };
   Travelling next = start(0);
@@ -86,8 +87,9 @@ Tensor reduce_scatter_in_chunks(Context& ctx, const char* region, const Shape& f
       group_of(ctx, region).poll();
     }
     before.pending.wait();  // at most one travels while the next is made
-    Pending pending = group_of(ctx, region)
-                          .start_reduce_scatter(shard.rows(chunk.first, chunk.count), buffer, ReduceOp::sum);
+    Pending pending =
+        group_of(ctx, region)
+            .start(Call::reduce_scatter(shard.rows(chunk.first, chunk.count), buffer, ReduceOp::sum));
     before = {chunk, std::move(buffer), std::move(pending)};
   }
   before.pending.wait();

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/attention.hpp"
 #include "reference/tensor_parallel/mlp.hpp"

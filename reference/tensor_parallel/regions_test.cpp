@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 namespace {

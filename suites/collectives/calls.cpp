@@ -7,10 +7,7 @@ namespace tpc {
 
 namespace {
 
-bool reduces(CollectiveKind kind) {
-  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
-}
-int group_size(const Call& call) {
+int group_size(const CallCase& call) {
   return call.members.empty() ? call.tp : static_cast<int>(call.members.size());
 }
 
@@ -32,7 +29,7 @@ Generator whole_numbers(DType dtype, ReduceOp op) {
   }
 }
 
-Generator generator_of(const Call& call) {
+Generator generator_of(const CallCase& call) {
   switch (call.data) {
     case CallData::whole:
       return whole_numbers(call.dtype, call.op);
@@ -50,7 +47,7 @@ Generator generator_of(const Call& call) {
   return {};
 }
 
-std::string name_of(const Call& call) {
+std::string name_of(const CallCase& call) {
   std::string text = fmt::format("{}/tp{}_{}", name(call.kind), call.tp, name(call.dtype));
   if (reduces(call.kind)) text += fmt::format("_{}", name(call.op));
   text += fmt::format("_n{}", call.count);
@@ -67,7 +64,7 @@ std::string name_of(const Call& call) {
   return text;
 }
 
-std::string outcome_of(const Call& call) {
+std::string outcome_of(const CallCase& call) {
   switch (call.kind) {
     case CollectiveKind::all_reduce:
       return fmt::format("every rank gets the {} over all ranks", name(call.op));
@@ -85,7 +82,7 @@ std::string outcome_of(const Call& call) {
   return {};
 }
 
-std::string statement_of(const Call& call) {
+std::string statement_of(const CallCase& call) {
   const std::string group = call.members.empty() ? fmt::format("{} ranks", call.tp)
                                                  : fmt::format("{} of {} ranks, in an order of their own",
                                                                group_size(call), call.tp);
@@ -96,7 +93,7 @@ std::string statement_of(const Call& call) {
   return text;
 }
 
-Tier tier_of(const Call& call) {
+Tier tier_of(const CallCase& call) {
   if (call.data != CallData::gaussian && call.data != CallData::thirds) return Tier::exact;
   return call.dtype == DType::f32 ? Tier::f32 : call.dtype == DType::bf16 ? Tier::bf16 : Tier::f64;
 }
@@ -105,7 +102,7 @@ Tier tier_of(const Call& call) {
 
 CallData natural_data(CollectiveKind kind) { return reduces(kind) ? CallData::whole : CallData::provenance; }
 
-Case collective_case(const Call& call, std::uint64_t seed) {
+Case collective_case(const CallCase& call, std::uint64_t seed) {
   Case c;
   c.suite = "collectives";
   c.name = name_of(call);

@@ -18,7 +18,7 @@ enum class CallData {
   thirds         // sums that depend on their order in f64 too
 };
 
-struct Call {
+struct CallCase {
   CollectiveKind kind = CollectiveKind::all_reduce;
   int tp = 1;
   DType dtype = DType::f64;
@@ -34,6 +34,6 @@ struct Call {
 // Whole numbers where the call adds or compares them, provenance where it only moves them.
 CallData natural_data(CollectiveKind kind);
 
-Case collective_case(const Call& call, std::uint64_t seed);
+Case collective_case(const CallCase& call, std::uint64_t seed);
 
 }  // namespace tpc

@@ -23,7 +23,7 @@ constexpr ReduceOp reduce_ops[] = {ReduceOp::sum, ReduceOp::max, ReduceOp::min, 
 constexpr int degrees[] = {1, 2, 3, 4, 6, 8};
 
 // Every reduce operation in every dtype; degrees, counts and placement take turns.
-void add_operations(std::vector<Call>& calls) {
+void add_operations(std::vector<CallCase>& calls) {
   constexpr int turns[] = {8, 3, 2, 6, 4};
   constexpr std::int64_t counts[] = {65, 1, 64, 1023, 7, 4097, 129};
   std::size_t turn = 0;
@@ -45,14 +45,14 @@ void add_operations(std::vector<Call>& calls) {
     for (const DType dtype : wire_dtypes) add(kind, dtype, ReduceOp::sum);
 }
 
-void add_degrees(std::vector<Call>& calls) {
+void add_degrees(std::vector<CallCase>& calls) {
   for (const CollectiveKind kind : all_kinds)
     for (const int tp : degrees)
       calls.push_back({.kind = kind, .tp = tp, .dtype = DType::f64, .count = 24, .data = natural_data(kind)});
 }
 
 // Nothing, one element, fewer than ranks, one more and one less than powers of two, many messages' worth.
-void add_counts(std::vector<Call>& calls) {
+void add_counts(std::vector<CallCase>& calls) {
   for (const std::int64_t count : {0, 1, 2, 7, 8, 9, 255, 256, 257, 32767, 65537})
     calls.push_back({.kind = CollectiveKind::all_reduce, .tp = 8, .dtype = DType::f32, .count = count});
   for (const CollectiveKind kind : all_kinds)
@@ -61,7 +61,7 @@ void add_counts(std::vector<Call>& calls) {
           {.kind = kind, .tp = 3, .dtype = DType::bf16, .count = count, .data = natural_data(kind)});
 }
 
-void add_roots_and_places(std::vector<Call>& calls) {
+void add_roots_and_places(std::vector<CallCase>& calls) {
   const auto broadcast = [&](int tp, int root) {
     calls.push_back({.kind = CollectiveKind::broadcast,
                      .tp = tp,
@@ -85,7 +85,7 @@ void add_roots_and_places(std::vector<Call>& calls) {
                        .in_place = true});
 }
 
-void add_groups(std::vector<Call>& calls) {
+void add_groups(std::vector<CallCase>& calls) {
   const std::vector<std::pair<int, std::vector<int>>> groups = {
       {2, {1}}, {3, {1, 2}}, {8, {1, 3, 5, 7}}, {8, {7, 2, 4}}};
   for (const auto& [tp, members] : groups)
@@ -100,7 +100,7 @@ void add_groups(std::vector<Call>& calls) {
 }
 
 // Sums that depend on the order of their terms: the order must be the same every time and everywhere.
-void add_repeats(std::vector<Call>& calls) {
+void add_repeats(std::vector<CallCase>& calls) {
   for (const CollectiveKind kind : reductions)
     for (const DType dtype : {DType::f64, DType::f32, DType::bf16})
       for (const int tp : {2, 3, 8})
@@ -124,7 +124,7 @@ void add_repeats(std::vector<Call>& calls) {
         {.kind = kind, .tp = 6, .dtype = DType::i64, .count = 65, .data = natural_data(kind), .repeats = 20});
 }
 
-void add_probes(std::vector<Call>& calls) {
+void add_probes(std::vector<CallCase>& calls) {
   for (const CollectiveKind kind : reductions) {
     for (const DType dtype : wire_dtypes)
       for (const int tp : {3, 8})
@@ -142,7 +142,7 @@ void add_probes(std::vector<Call>& calls) {
 }  // namespace
 
 Suite collectives_suite(const SuiteOptions& options) {
-  std::vector<Call> calls;
+  std::vector<CallCase> calls;
   add_operations(calls);
   add_degrees(calls);
   add_counts(calls);
@@ -153,7 +153,7 @@ Suite collectives_suite(const SuiteOptions& options) {
 
   Suite suite{"collectives", {}, {}};
   std::set<std::string> seen;
-  for (const Call& call : calls) {
+  for (const CallCase& call : calls) {
     Case c = collective_case(call, options.seed);
     const bool wanted = std::find(options.tp.begin(), options.tp.end(), call.tp) != options.tp.end() &&
                         (!options.tiers_given || std::find(options.tiers.begin(), options.tiers.end(),

@@ -8,7 +8,7 @@
 #include "harness/judge/oracle.hpp"
 #include "harness/run/implementations.hpp"
 #include "harness/run/runner/runner.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "suites/suites.hpp"
 
 namespace tpc {

@@ -9,7 +9,7 @@
 #include "harness/run/implementations.hpp"
 #include "harness/values/account.hpp"
 #include "harness/values/machine/data_path.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "suites/layer_cases.hpp"
 #include "suites/memory/formulas.hpp"
 #include "suites/volume/profiles.hpp"

@@ -40,7 +40,7 @@ class CallList {
   Trace take() { return std::move(rows_); }
 
  private:
-  struct Call {
+  struct CallCase {
     std::string layer;
     std::string operation;
     std::int64_t elements;
@@ -49,10 +49,9 @@ class CallList {
     int group;
   };
 
-  void add(CollectiveKind kind, const Call& call, ReduceOp op = ReduceOp::sum) {
+  void add(CollectiveKind kind, const CallCase& call, ReduceOp op = ReduceOp::sum) {
     if (call.group == 1) return;
     const std::int64_t payload = call.elements * static_cast<std::int64_t>(size_of(call.dtype));
-    const double passes = kind == CollectiveKind::all_reduce ? 2 : 1;
     TraceRow row;
     row.kind = kind;
     row.op = op;
@@ -64,7 +63,7 @@ class CallList {
     row.count = kind == CollectiveKind::all_reduce ? call.elements : call.elements / call.group;
     row.dtype = call.dtype;
     row.payload = payload;
-    row.ring_wire = passes * static_cast<double>(payload) * (call.group - 1) / call.group;
+    row.ring_wire = ring_wire(kind, payload, call.group);
     rows_.push_back(std::move(row));
   }
 

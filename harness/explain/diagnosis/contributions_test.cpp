@@ -6,7 +6,7 @@
 #include "harness/explain/configuration/configuration.hpp"
 #include "harness/judge/baselines/baseline_inputs.hpp"
 #include "harness/judge/compare/fixture.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 namespace {

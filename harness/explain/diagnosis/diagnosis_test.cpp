@@ -11,7 +11,7 @@
 #include "harness/explain/diagnosis/layers.hpp"
 #include "harness/explain/diagnosis/order.hpp"
 #include "harness/judge/compare/fixture.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 namespace {

@@ -9,7 +9,7 @@
 #include "harness/explain/configuration/configuration.hpp"
 #include "harness/judge/baselines/baseline_inputs.hpp"
 #include "harness/judge/inputs/problem_inputs.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 namespace {

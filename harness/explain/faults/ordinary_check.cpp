@@ -6,6 +6,7 @@
 
 #include "harness/judge/inputs/problem_inputs.hpp"
 #include "harness/run/implementations.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 

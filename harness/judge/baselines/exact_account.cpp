@@ -46,8 +46,7 @@ std::string beyond_exact_range(DType dtype, const std::vector<baseline::Contract
 
 std::vector<baseline::Contraction> collective_account(const Problem& problem) {
   const CollectiveProblem& call = problem.collective;
-  const bool reduces = call.kind == CollectiveKind::all_reduce || call.kind == CollectiveKind::reduce_scatter;
-  if (problem.kind != Problem::Kind::collective || !reduces || call.op == ReduceOp::max ||
+  if (problem.kind != Problem::Kind::collective || !reduces(call.kind) || call.op == ReduceOp::max ||
       call.op == ReduceOp::min)
     return {};
   const InputSpec& input = input_named(problem, "in");

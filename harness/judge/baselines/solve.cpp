@@ -13,6 +13,7 @@
 #include "harness/judge/inputs/inputs.hpp"
 #include "harness/judge/inputs/masks.hpp"
 #include "harness/judge/inputs/text.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/core/philox.hpp"
 
 namespace tpc {

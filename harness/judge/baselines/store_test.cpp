@@ -16,6 +16,7 @@
 #include "harness/judge/inputs/inputs.hpp"
 #include "harness/judge/inputs/problem_inputs.hpp"
 #include "reference/baseline/baseline.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 namespace {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harness/judge/compare/compare.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 

@@ -7,7 +7,7 @@
 
 #include "harness/judge/inputs/init_rule.hpp"
 #include "harness/judge/judges/stream_seeds.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 #include "reference/model/initialisation.hpp"
 #include "reference/random/draws.hpp"
 

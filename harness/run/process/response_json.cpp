@@ -139,8 +139,7 @@ TraceRow trace_row(const Json& json) {
   // Of these the call passes a part of the full tensor.
   const bool of_a_part = row.kind == CollectiveKind::all_gather || row.kind == CollectiveKind::reduce_scatter;
   row.payload = row.count * static_cast<std::int64_t>(size_of(row.dtype)) * (of_a_part ? row.group_size : 1);
-  const double share = static_cast<double>(row.group_size - 1) / row.group_size;
-  row.ring_wire = static_cast<double>(row.payload) * share * (row.kind == CollectiveKind::all_reduce ? 2 : 1);
+  row.ring_wire = ring_wire(row.kind, row.payload, row.group_size);
   return row;
 }
 

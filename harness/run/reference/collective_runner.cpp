@@ -2,7 +2,6 @@
 #include "harness/run/reference/collective_runner.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "harness/judge/baselines/collective_answers.hpp"
@@ -69,9 +68,7 @@ class CallOnRank {
     const Tensor out = fresh(call_.count);
     const int next = (group_.rank() + 1) % group_.size();
     const int previous = (group_.rank() + group_.size() - 1) % group_.size();
-    const std::array messages = {Message{Message::Way::send, next, in},
-                                 Message{Message::Way::receive, previous, out}};
-    group_.messages(messages);
+    group_.messages({{Message::Way::send, next, in}, {Message::Way::receive, previous, out}});
     return out;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/reference/counted_implementation.hpp"
 
-#include "reference/comm/mpi_profile.hpp"
+#include "reference/comm/mpi/profile.hpp"
 
 namespace tpc {
 

@@ -12,7 +12,7 @@
 #include "harness/judge/inputs/masks.hpp"
 #include "harness/judge/inputs/problem_inputs.hpp"
 #include "harness/run/implementations.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/runner/agreement.hpp"
 
-#include <array>
 #include <cstring>
 
 #include "harness/values/wire.hpp"
@@ -32,9 +31,7 @@ std::string opened(const Tensor& bytes) {
 
 void send(Communicator& ranks, int to, const std::string& text) {
   const Envelope envelope = sealed(text);
-  const std::array messages = {Message{Message::Way::send, to, envelope.length},
-                               Message{Message::Way::send, to, envelope.bytes}};
-  ranks.messages(messages);
+  ranks.messages({{Message::Way::send, to, envelope.length}, {Message::Way::send, to, envelope.bytes}});
 }
 
 bool came(Pending& pending) {
@@ -69,16 +66,15 @@ Agreement::Reports Agreement::gather(const std::string& mine, Clock::time_point 
   std::vector<Pending> pending;
   for (std::size_t r = 1; r < size; ++r) {
     lengths.push_back(host_tensor(DType::i64, {1}, "length"));
-    const std::array message = {Message{Message::Way::receive, static_cast<int>(r), lengths.back()}};
-    pending.push_back(ranks_->start_messages(message));
+    pending.push_back(
+        ranks_->start(Call::point_to_point({{Message::Way::receive, static_cast<int>(r), lengths.back()}})));
   }
   Reports reports(size);
   reports[0] = mine;
   for (std::size_t r = 1; r < size; ++r) {
     if (!came(pending[r - 1])) continue;
     const Tensor text = room_for(*lengths[r - 1].data<std::int64_t>());
-    const std::array message = {Message{Message::Way::receive, static_cast<int>(r), text}};
-    Pending rest = ranks_->start_messages(message);
+    Pending rest = ranks_->start(Call::point_to_point({{Message::Way::receive, static_cast<int>(r), text}}));
     if (came(rest)) reports[r] = opened(text);
   }
   return reports;
@@ -99,12 +95,10 @@ void Agreement::tell(const Reports& arrived, const std::string& decision, Clock:
 std::optional<std::string> Agreement::receive(int from, Clock::time_point deadline) {
   ranks_->set_deadline(deadline);
   const Tensor length = host_tensor(DType::i64, {1}, "length");
-  const std::array first = {Message{Message::Way::receive, from, length}};
-  Pending pending = ranks_->start_messages(first);
+  Pending pending = ranks_->start(Call::point_to_point({{Message::Way::receive, from, length}}));
   if (!came(pending)) return std::nullopt;
   const Tensor text = room_for(*length.data<std::int64_t>());
-  const std::array second = {Message{Message::Way::receive, from, text}};
-  Pending rest = ranks_->start_messages(second);
+  Pending rest = ranks_->start(Call::point_to_point({{Message::Way::receive, from, text}}));
   if (!came(rest)) return std::nullopt;
   return opened(text);
 }

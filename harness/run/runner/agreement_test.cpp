@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/values/texts.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "harness/run/runner/fakes.hpp"
-#include "reference/comm/local.hpp"
+#include "reference/comm/local/local.hpp"
 
 namespace tpc {
 namespace {
