@@ -74,14 +74,20 @@ class ToyCommunicator : public FamilyCommunicator {
     for (const Message& message : call.messages) {
       if (message.way == Message::Way::send) continue;
       std::deque<Tensor>& post = board_.posts[{message.peer, rank()}];
-      board_.changed.wait(lock, [&] { return !post.empty(); });
+      await(lock, [&] { return !post.empty(); });
       copy_elements(message.tensor, post.front());
       post.pop_front();
     }
     if (call.kind == CollectiveKind::point_to_point) return;
     const std::array<Tensor, 2>& operands = board_.operands[number];
-    board_.changed.wait(lock, [&] { return operands[0] && operands[1]; });
+    await(lock, [&] { return operands[0] && operands[1]; });
     answer(call, rank(), operands);
+  }
+
+  // A rank that broke a law comes no more.
+  void await(std::unique_lock<std::mutex>& lock, const std::function<bool()>& come) {
+    if (!board_.changed.wait_for(lock, std::chrono::seconds(20), come))
+      throw DeadlineExceeded("the other rank did not come");
   }
 
   Board& board_;
