@@ -9,7 +9,7 @@ namespace {
 
 SuiteOptions default_options() {
   SuiteOptions options;
-  options.tiers = {Tier::exact, Tier::f64, Tier::f32, Tier::bf16, Tier::replica, Tier::statistics};
+  options.tiers = {Tier::exact, Tier::f64, Tier::f32, Tier::bf16, Tier::statistics};
   options.world = 8;
   return options;
 }

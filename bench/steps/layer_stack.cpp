@@ -4,6 +4,7 @@
 #include "harness/judge/inputs/inputs.hpp"
 #include "harness/judge/inputs/problem_inputs.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc::bench {
@@ -72,11 +73,9 @@ LayerStack::LayerStack(const StackShape& shape, const CommunicatorPtr& ranks, Co
                           .overlap_chunks = shape.form.overlap_chunks};
   const int size = ranks->size();
   require_splittable(Operation::transformer_layer, shape.model, sharding, shape.sequence, size);
-  const auto kv_heads = static_cast<int>(shape.model.kv_heads);
-  if (size > kv_heads) ctx_.unflatten("tp", {kv_heads, size / kv_heads}, {"kv_heads", kv_copies_axis});
   for (std::int64_t layer = 0; layer < shape.model.layers; ++layer) {
-    layers_.push_back(std::make_unique<TransformerLayer>(fmt::format("blocks.{}", layer), shape.model,
-                                                         sharding, ctx_.tp_rank(), size));
+    layers_.push_back(std::make_unique<TransformerLayer>(
+        fmt::format("blocks.{}", layer), LayerPlan{shape.model, sharding, ctx_.position(), ctx_.parts()}));
     for (ParameterSpec& spec : layers_.back()->parameters()) specs_.push_back(std::move(spec));
   }
   const bool dry = compute.device() == "shape-only";
@@ -93,9 +92,8 @@ LayerStack::LayerStack(const StackShape& shape, const CommunicatorPtr& ranks, Co
 
 Placement LayerStack::token_layout() const {
   const Shape global = {shape_.sequence, shape_.batch, shape_.model.hidden};
-  return shape_.form.sequence_parallel == SequenceParallel::off
-             ? replicate(global)
-             : tpc::shard(global, 0, ctx_.tp_rank(), ctx_.tp_size());
+  return shape_.form.sequence_parallel == SequenceParallel::off ? replicate(global)
+                                                                : tpc::shard(global, 0, ctx_.tp());
 }
 
 Tensor LayerStack::drawn(const std::string& name, const Placement& placement, int slot) {

@@ -11,7 +11,7 @@ namespace tpc {
 
 namespace {
 
-constexpr Tier all_tiers[] = {Tier::exact, Tier::f64, Tier::f32, Tier::bf16, Tier::replica, Tier::statistics};
+constexpr Tier all_tiers[] = {Tier::exact, Tier::f64, Tier::f32, Tier::bf16, Tier::statistics};
 constexpr std::string_view passed_on =
     "--gtest_filter, --gtest_list_tests, --gtest_repeat, --gtest_shuffle, --gtest_random_seed, "
     "--gtest_fail_fast and --gtest_brief";
@@ -117,8 +117,7 @@ void add_choice_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--implementation", options.implementation, "What is judged: reference, or exec:COMMAND")
       ->capture_default_str()
       ->type_name("NAME");
-  app.add_option("--tier", raw.tiers, "Tiers to run: exact,f64,f32,bf16,replica,statistics [all]")
-      ->type_name("LIST");
+  app.add_option("--tier", raw.tiers, "Tiers to run: exact,f64,f32,bf16,statistics [all]")->type_name("LIST");
   app.add_option("--tp", raw.tp, "Degrees of tensor parallelism [1,2,3,4,6,8]")->type_name("LIST");
   app.add_option("--model", options.model_file, "Run a GPT-2, Llama or Qwen2 model alone: its config.json")
       ->type_name("FILE");

@@ -21,7 +21,7 @@ TEST(Options, DefaultsNeedNoArgument) {
   EXPECT_EQ(options.implementation, "reference");
   EXPECT_EQ(options.suites.tp, (std::vector<int>{1, 2, 3, 4, 6, 8}));
   EXPECT_FALSE(options.suites.tp_given);
-  EXPECT_EQ(options.suites.tiers.size(), 6U);
+  EXPECT_EQ(options.suites.tiers.size(), 5U);
   EXPECT_EQ(options.suites.seed, 1U);
   EXPECT_EQ(options.front.filter, "*");
   EXPECT_EQ(options.front.repeat, 1);

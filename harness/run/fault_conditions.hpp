@@ -3,7 +3,7 @@
 #pragma once
 
 #include "harness/values/request.hpp"
-#include "reference/faults/fault.hpp"
+#include "reference/faulty/fault.hpp"
 
 namespace tpc {
 

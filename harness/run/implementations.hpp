@@ -7,7 +7,7 @@
 
 #include "harness/run/process/rank_place.hpp"
 #include "harness/values/implementation.hpp"
-#include "reference/faults/fault_set.hpp"
+#include "reference/faulty/fault_set.hpp"
 
 namespace tpc {
 

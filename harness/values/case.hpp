@@ -11,7 +11,7 @@
 namespace tpc {
 
 // How sharply a case looks; the demands are derived in harness/judge/compare/compare.hpp.
-enum class Tier { exact, f64, f32, bf16, replica, statistics };
+enum class Tier { exact, f64, f32, bf16, statistics };
 std::string_view name(Tier tier);
 
 enum class Expectation {

@@ -124,6 +124,13 @@ std::vector<int> DeviceMesh::coordinates() const {
   return result;
 }
 
+Position DeviceMesh::position() const {
+  Position position;
+  for (const std::string& axis : spec_.axes)
+    if (const auto known = axis_named(axis)) position = position.with(*known, {coordinate(axis), size(axis)});
+  return position;
+}
+
 std::vector<int> DeviceMesh::group_members(int index) const {
   const int stride = stride_of(index);
   const int size = spec_.shape[static_cast<std::size_t>(index)];

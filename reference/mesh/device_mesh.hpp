@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reference/comm/communicator.hpp"
+#include "reference/mesh/position.hpp"
 
 namespace tpc {
 
@@ -40,6 +41,10 @@ class DeviceMesh {
   int coordinate(const std::string& axis) const;
   std::vector<int> coordinates() const;  // one per axis
   Communicator& group(const std::string& axis) const;
+
+  // For layers. Axes that they do not know are left out.
+  Position position() const;
+  Communicator& group(Axis axis) const { return group(std::string(tpc::name(axis))); }
 
   // All the ranks lists of an axis' groups, in rank order: for tests and listings.
   std::vector<std::vector<int>> groups(const std::string& axis) const;

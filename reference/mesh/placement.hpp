@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference/core/tensor.hpp"
+#include "reference/mesh/position.hpp"
 
 namespace tpc {
 
@@ -31,6 +32,9 @@ struct Placement {
 Placement replicate(const Shape& global);
 // Equal contiguous shards of one dim; the caller has made sure that parts divides it.
 Placement shard(const Shape& global, int dim, int part, int parts);
+inline Placement shard(const Shape& global, int dim, const Coordinate& part) {
+  return shard(global, dim, part.rank, part.size);
+}
 // The rows [first, first + width) of dim 0 of which only those below global[0] exist: a padded vocabulary.
 Placement padded_rows(const Shape& global, int dim, std::int64_t first, std::int64_t width);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/tensor_parallel/attention.hpp"
 #include "reference/tensor_parallel/naming.hpp"
 
 namespace tpc {
@@ -89,11 +88,6 @@ const InitRule& rule_of(const std::string& parameter, const std::vector<InitRule
   return *found;
 }
 
-bool is_copied(const ParameterPart& part) {
-  const auto& pending = part.gradient_pending_over;
-  return std::find(pending.begin(), pending.end(), kv_copies_axis) != pending.end();
-}
-
 // The rows of the local tensor that a part takes, padding included.
 struct RowRange {
   std::int64_t first = 0;
@@ -159,7 +153,7 @@ std::vector<InitRule> initialisation_rules(Operation operation, const ModelConfi
 }
 
 DrawLayout part_layout(const ParameterSpec& spec, const ParameterPart& part, const InitRule& rule,
-                       const TpPlace& place) {
+                       const Coordinate& tp) {
   const RowRange rows = rows_of_part(spec, part);
   DrawLayout layout;
   layout.local = spec.shape;
@@ -173,14 +167,14 @@ DrawLayout part_layout(const ParameterSpec& spec, const ParameterPart& part, con
 
   const int dim = rule.cut == TpCut::rows ? 0 : 1;
   const auto d = static_cast<std::size_t>(dim);
-  if (is_copied(part)) layout.copies = place.ranks * layout.local[d] / rule.shape[d];
-  layout.sharded = {{"tp", dim, place.rank / layout.copies, place.ranks / layout.copies}};
+  layout.copies = part.copies;
+  layout.sharded = {{Axis::tp, dim, tp.rank / layout.copies, tp.size / layout.copies}};
   layout.first_shard[d] = std::min(layout.local[d], rule.shape[d]);
   return layout;
 }
 
 Parameters initialise(Compute& compute, RandomStreams& streams, const std::vector<ParameterSpec>& specs,
-                      const std::vector<InitRule>& rules, DType dtype, const TpPlace& place) {
+                      const std::vector<InitRule>& rules, DType dtype, const Coordinate& tp) {
   const auto host_compute = make_host_compute();
   Parameters params;
   for (const ParameterSpec& spec : specs) {
@@ -189,7 +183,7 @@ Parameters initialise(Compute& compute, RandomStreams& streams, const std::vecto
     const Tensor host = stored ? host_tensor(dtype, spec.shape) : Tensor();
     for (const ParameterPart& part : spec.parts) {
       const InitRule& rule = rule_of(part.canonical, rules);
-      const DrawLayout layout = part_layout(spec, part, rule, place);
+      const DrawLayout layout = part_layout(spec, part, rule, tp);
       const RowRange rows = rows_of_part(spec, part);
       const Tensor out = stored ? host.rows(rows.first, rows.count) : Tensor();
       if (rule.std > 0)

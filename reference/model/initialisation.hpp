@@ -38,17 +38,12 @@ struct InitOptions {
 std::vector<InitRule> initialisation_rules(Operation operation, const ModelConfig& config,
                                            const InitOptions& options = {});
 
-struct TpPlace {
-  int rank = 0;
-  int ranks = 1;
-};
-
 // How the tp ranks hold one part of a local parameter, in the part's own rows.
 DrawLayout part_layout(const ParameterSpec& spec, const ParameterPart& part, const InitRule& rule,
-                       const TpPlace& place);
+                       const Coordinate& tp);
 
 // This rank's parameters, drawn in the order of the specifications. Padding is zero.
 Parameters initialise(Compute& compute, RandomStreams& streams, const std::vector<ParameterSpec>& specs,
-                      const std::vector<InitRule>& rules, DType dtype, const TpPlace& place);
+                      const std::vector<InitRule>& rules, DType dtype, const Coordinate& tp);
 
 }  // namespace tpc

@@ -6,31 +6,28 @@
 
 namespace tpc {
 
-Transformer::Transformer(const ModelConfig& config, const Sharding& sharding, int rank, int ranks)
-    : tied_(config.tied_head),
-      embedding_("embedding", "positions", config, sharding, rank, ranks),
-      final_norm_("final_norm", config, sharding.sequence_parallel),
-      head_(vocab_part(config.tied_head ? "embedding" : "head", vocab_slice(config, sharding, rank, ranks)),
-            {"", config.hidden, false, true, sharding.sequence_parallel}, ColumnLinear::Result::sharded),
-      cross_entropy_(config.loss, vocab_slice(config, sharding, rank, ranks)) {
-  for (std::int64_t i = 0; i < config.layers; ++i) {
-    auto block =
-        std::make_unique<TransformerLayer>("blocks." + std::to_string(i), config, sharding, rank, ranks);
-    if (sharding.recompute == Recompute::full)
-      blocks_.push_back(std::make_unique<Recomputed>(std::move(block)));
-    else
-      blocks_.push_back(std::move(block));
-  }
+Transformer::Transformer(const LayerPlan& plan)
+    : tied_(plan.config.tied_head),
+      embedding_(plan.parts.vocab_embedding("embedding", "positions", plan)),
+      final_norm_("final_norm", plan.config, plan.sharding.sequence_parallel) {
+  const VocabSlice slice = vocab_slice(plan.config, plan.sharding, plan.at.tp());
+  head_ = plan.parts.column_linear(
+      vocab_part(tied_ ? "embedding" : "head", slice),
+      {.in_features = plan.config.hidden, .sequence_parallel = plan.sharding.sequence_parallel},
+      ColumnLinear::Result::sharded);
+  cross_entropy_ = plan.parts.vocab_cross_entropy(plan.config.loss, slice, plan.at);
+  for (std::int64_t i = 0; i < plan.config.layers; ++i)
+    blocks_.push_back(block_of("blocks." + std::to_string(i), plan));
 }
 
 std::vector<ParameterSpec> Transformer::parameters() const {
-  std::vector<ParameterSpec> specs = embedding_.parameters();
+  std::vector<ParameterSpec> specs = embedding_->parameters();
   const auto append = [&](const Layer& layer) {
     for (ParameterSpec& spec : layer.parameters()) specs.push_back(std::move(spec));
   };
   for (const auto& block : blocks_) append(*block);
   append(final_norm_);
-  if (!tied_) append(head_);
+  if (!tied_) append(*head_);
   return specs;
 }
 
@@ -38,7 +35,7 @@ Transformer::Loss Transformer::forward(Context& ctx, const Parameters& params, c
                                        const Tensor& targets) const {
   const SiteScope phase(ctx, Phase::forward);
   Saved saved;
-  Output out = embedding_.forward(ctx, params, ids);
+  Output out = embedding_->forward(ctx, params, ids);
   saved.keep("embedding", std::move(out.saved));
   for (const auto& block : blocks_) {
     out = block->forward(ctx, params, out.y);
@@ -46,9 +43,9 @@ Transformer::Loss Transformer::forward(Context& ctx, const Parameters& params, c
   }
   out = final_norm_.forward(ctx, params, out.y);
   saved.keep("final_norm", std::move(out.saved));
-  out = head_.forward(ctx, params, out.y);
+  out = head_->forward(ctx, params, out.y);
   saved.keep("head", std::move(out.saved));
-  VocabCrossEntropy::Loss loss = cross_entropy_.forward(ctx, out.y, targets);
+  VocabCrossEntropy::Loss loss = cross_entropy_->forward(ctx, out.y, targets);
   saved.keep("cross_entropy", std::move(loss.saved));
   return {std::move(loss.mean), std::move(loss.tokens), std::move(saved)};
 }
@@ -56,12 +53,12 @@ Transformer::Loss Transformer::forward(Context& ctx, const Parameters& params, c
 void Transformer::backward(Context& ctx, const Parameters& params, const Tensor& dloss, Saved saved,
                            Gradients& gradients) const {
   const SiteScope phase(ctx, Phase::backward);
-  Tensor dy = cross_entropy_.backward(ctx, dloss, saved.take("cross_entropy"));
-  dy = head_.backward(ctx, params, dy, saved.take("head"), gradients);
+  Tensor dy = cross_entropy_->backward(ctx, dloss, saved.take("cross_entropy"));
+  dy = head_->backward(ctx, params, dy, saved.take("head"), gradients);
   dy = final_norm_.backward(ctx, params, dy, saved.take("final_norm"), gradients);
   for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block)
     dy = (*block)->backward(ctx, params, dy, saved.take((*block)->name()), gradients);
-  embedding_.backward(ctx, params, dy, saved.take("embedding"), gradients);
+  embedding_->backward(ctx, params, dy, saved.take("embedding"), gradients);
 }
 
 }  // namespace tpc

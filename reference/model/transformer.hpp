@@ -4,9 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "reference/tensor_parallel/transformer_layer.hpp"
-#include "reference/tensor_parallel/vocab_cross_entropy.hpp"
-#include "reference/tensor_parallel/vocab_embedding.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 
 namespace tpc {
 
@@ -15,7 +13,7 @@ namespace tpc {
 // gathers the logits.
 class Transformer {
  public:
-  Transformer(const ModelConfig& config, const Sharding& sharding, int rank, int ranks);
+  explicit Transformer(const LayerPlan& plan);
 
   struct Loss {
     Tensor mean;    // [1]
@@ -33,11 +31,11 @@ class Transformer {
 
  private:
   bool tied_;
-  VocabEmbedding embedding_;
+  std::unique_ptr<VocabEmbedding> embedding_;
   std::vector<std::unique_ptr<Layer>> blocks_;
   Norm final_norm_;
-  ColumnLinear head_;
-  VocabCrossEntropy cross_entropy_;
+  std::unique_ptr<ColumnLinear> head_;
+  std::unique_ptr<VocabCrossEntropy> cross_entropy_;
 };
 
 }  // namespace tpc

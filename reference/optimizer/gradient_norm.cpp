@@ -4,16 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/faults/fault.hpp"
-#include "reference/tensor_parallel/attention.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 
 namespace tpc {
 
 namespace {
-
-bool holds_everything(const Placement& placement) {
-  return placement.blocks.size() == 1 && placement.blocks.front().extent == placement.global_shape;
-}
 
 // Either the sum of |g|^p or the largest |g|; a maximum alone would lose a NaN.
 struct NormTerm {
@@ -46,35 +41,11 @@ double over_tp(Context& ctx, const NormTerm& term, bool largest) {
   terms.data<double>()[0] = term.nan ? 0 : term.value;
   terms.data<double>()[1] = term.nan ? 1 : 0;
   ctx.site.operation = "gradient_norm";
-  ctx.group("tp").all_reduce(terms, terms, largest ? ReduceOp::max : ReduceOp::sum);
+  ctx.group(Axis::tp).all_reduce(terms, terms, largest ? ReduceOp::max : ReduceOp::sum);
   return terms.data<double>()[1] > 0 ? std::nan("") : terms.data<double>()[0];
 }
 
 }  // namespace
-
-namespace {
-
-bool counted(const Context& ctx, const ParameterPart& part) {
-  const bool whole = holds_everything(part.placement);
-  if (whole && ctx.planted(Fault::norm_counts_copies)) return true;
-  const bool unmarked =
-      ctx.planted(Fault::norm_counts_first_rank_alone) ||
-      (part.placement.global_shape.size() == 1 && ctx.planted(Fault::norm_forgets_sharded_vectors));
-  if (!whole && unmarked) return ctx.tp_rank() == 0;
-  return counts_on(part, ctx.tp_rank(), ctx.tp_size());
-}
-
-}  // namespace
-
-bool counts_on(const ParameterPart& part, int tp_rank, int tp_size) {
-  if (part.placement.blocks.empty()) return false;
-  if (holds_everything(part.placement)) return tp_rank == 0;
-  const auto& pending = part.gradient_pending_over;
-  if (std::find(pending.begin(), pending.end(), kv_copies_axis) == pending.end()) return true;
-  const Block& block = part.placement.blocks.front();
-  const std::int64_t copies = tp_size * block.extent[0] / part.placement.global_shape[0];
-  return tp_rank % copies == 0;
-}
 
 double gradient_norm(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients,
                      double p) {
@@ -84,7 +55,8 @@ double gradient_norm(Context& ctx, const std::vector<ParameterSpec>& specs, cons
   NormTerm term;
   for (const ParameterSpec& spec : specs)
     for (const ParameterPart& part : spec.parts)
-      if (counted(ctx, part)) add_part(term, part_of(gradients.at(spec.name), part), p);
+      if (ctx.parts().counts_in_norm(ctx.position(), part))
+        add_part(term, part_of(gradients.at(spec.name), part), p);
   const double total = over_tp(ctx, term, std::isinf(p));
   if (std::isinf(p) || p == 1) return total;
   return p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);

@@ -8,11 +8,6 @@
 
 namespace tpc {
 
-// Whether this rank's share of a part enters sums over tp. Shards do on every rank; what all ranks hold does
-// on the first alone; of the copies of a kv head the first counts. Each element of the canonical parameter is
-// thus counted once.
-bool counts_on(const ParameterPart& part, int tp_rank, int tp_size);
-
 // The p-norm (p >= 1, or infinity) of all gradients together, the same on every rank of tp:
 //   (sum of |g|^p)^(1/p), or the largest |g|.
 // Accumulated in f64, in the order of the specifications. Gradients must be finished (gradient_finalisation).

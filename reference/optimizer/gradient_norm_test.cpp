@@ -55,7 +55,7 @@ void expect_dense_norms(const NormCase& c) {
     Context ctx(world, {{c.ranks}, {"tp"}}, *compute);
     const Sharding sharding{.sequence_parallel = c.sp, .fused = c.fused, .padded_vocab = 48};
     const std::vector<ParameterSpec> specs =
-        Transformer(config, sharding, world->rank(), c.ranks).parameters();
+        Transformer({config, sharding, ctx.position(), ctx.parts()}).parameters();
     const Gradients gradients = local_gradients(*compute, specs, "gradient");
     spoil_padding(config, specs.front(), gradients);
     for (const double p : {1.0, 2.0, 3.0, infinity}) {
@@ -85,7 +85,7 @@ TEST(GradientNorm, ByHand) {
     Context ctx(world, {{2}, {"tp"}}, *compute);
     const std::vector<ParameterSpec> specs = {
         {"sharded", {1}, {{"sharded", shard({2}, 0, world->rank(), 2), {}}}},
-        {"replicated", {1}, {{"replicated", replicate({1}), {"tp"}}}}};
+        {"replicated", {1}, {{"replicated", replicate({1}), {Axis::tp}}}}};
     Gradients gradients;
     for (const char* name : {"sharded", "replicated"}) {
       const Tensor g = compute->allocate(DType::f32, {1}, "g");
@@ -101,12 +101,14 @@ TEST(GradientNorm, ByHand) {
 }
 
 TEST(GradientNorm, CopiesOfAKvHeadCountOnTheFirst) {
-  const ParameterPart part{"k.weight", shard({4, 3}, 0, 0, 2), {kv_copies_axis}};
-  for (int rank = 0; rank < 6; ++rank) EXPECT_EQ(counts_on(part, rank, 6), rank % 3 == 0) << rank;
-  const ParameterPart only_head{"k.weight", replicate({4, 3}), {kv_copies_axis}};
-  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(counts_on(only_head, rank, 4), rank == 0) << rank;
+  const ParameterPart part{"k.weight", shard({4, 3}, 0, 0, 2), {Axis::kv_copies}, 3};
+  for (int rank = 0; rank < 6; ++rank)
+    EXPECT_EQ(right_parts()->counts_in_norm(Position::on_tp(rank, 6), part), rank % 3 == 0) << rank;
+  const ParameterPart only_head{"k.weight", replicate({4, 3}), {Axis::kv_copies}, 4};
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(right_parts()->counts_in_norm(Position::on_tp(rank, 4), only_head), rank == 0) << rank;
   const ParameterPart nothing{"embedding.weight", padded_rows({4, 3}, 0, 6, 2), {}};
-  EXPECT_FALSE(counts_on(nothing, 3, 4));
+  EXPECT_FALSE(right_parts()->counts_in_norm(Position::on_tp(3, 4), nothing));
 }
 
 TEST(GradientNorm, NanAndInfinityReachEveryRank) {

@@ -172,7 +172,8 @@ std::map<std::string, Values> trained(const MakeOptimizer& make, std::int64_t kv
     const auto compute = make_host_compute();
     Context ctx(world, {{ranks}, {"tp"}}, *compute);
     const Sharding sharding{.sequence_parallel = sp, .padded_vocab = ranks == 1 ? 0 : 48};
-    const std::vector<ParameterSpec> specs = Transformer(config, sharding, world->rank(), ranks).parameters();
+    const std::vector<ParameterSpec> specs =
+        Transformer({config, sharding, ctx.position(), ctx.parts()}).parameters();
     const Parameters params = test::local_tensors(*compute, specs, "parameter");
     const auto optimizer = make(DType::f64);
     for (int step = 0; step < 3; ++step) {

@@ -28,7 +28,7 @@ DrawLayout cut_layout(const Shape& global, std::vector<ShardedAxis> axes) {
   return layout;
 }
 
-bool is_sharded_over(const DrawLayout& layout, std::string_view axis) {
+bool is_sharded_over(const DrawLayout& layout, Axis axis) {
   return std::any_of(layout.sharded.begin(), layout.sharded.end(),
                      [&](const ShardedAxis& sharded) { return sharded.axis == axis; });
 }

@@ -2,8 +2,6 @@
 // How the mesh cuts a tensor whose elements are drawn at random.
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "reference/mesh/placement.hpp"
@@ -12,7 +10,7 @@ namespace tpc {
 
 // This rank holds part `index` of the `parts` into which a mesh axis cuts a dim.
 struct ShardedAxis {
-  std::string axis;
+  Axis axis = Axis::tp;
   int dim = 0;
   std::int64_t index = 0;
   std::int64_t parts = 1;
@@ -31,7 +29,7 @@ DrawLayout whole_layout(const Shape& global);
 // (the rule of torch.chunk).
 DrawLayout cut_layout(const Shape& global, std::vector<ShardedAxis> axes);
 
-bool is_sharded_over(const DrawLayout& layout, std::string_view axis);
+bool is_sharded_over(const DrawLayout& layout, Axis axis);
 // Row-major over the dims; within a dim the later axis varies fastest.
 std::int64_t shard_index(const DrawLayout& layout);
 

@@ -89,7 +89,7 @@ TEST(DrawMask, NearOneDropsAlmostAll) {
 TEST(DrawMask, ServesEmptyAndSingleElementTensors) {
   for (const std::string_view profile : random_profiles()) {
     const auto streams = make_random_streams(profile, {});
-    EXPECT_TRUE(mask_of(*streams, hidden_site, cut_layout({5, 2}, {{"tp", 0, 3, 4}}), 0.1).empty());
+    EXPECT_TRUE(mask_of(*streams, hidden_site, cut_layout({5, 2}, {{Axis::tp, 0, 3, 4}}), 0.1).empty());
     EXPECT_EQ(mask_of(*streams, hidden_site, whole_layout({1}), 0.1).size(), 1U);
     EXPECT_TRUE(mask_of(*streams, hidden_site, whole_layout({0, 3}), 0.1).empty());
   }
@@ -123,7 +123,7 @@ TEST(Invariant, GatheredMasksEqualTheWholeBitForBit) {
       on_local_ranks(ranks, [&](const CommunicatorPtr& world) {
         const DeviceMesh mesh(world, {{ranks}, {"tp"}});
         const auto r = static_cast<std::size_t>(world->rank());
-        layouts[r] = cut_layout(global, {{"tp", dim, world->rank(), ranks}});
+        layouts[r] = cut_layout(global, {{Axis::tp, dim, world->rank(), ranks}});
         shards[r] = mask_of("invariant", stream_setup(1234, mesh), hidden_site, layouts[r], 0.1);
       });
       EXPECT_EQ(gathered(global, layouts, shards), whole) << "dim " << dim << " over " << ranks;
@@ -136,7 +136,7 @@ TEST(Invariant, TwoAxesGatherToTheSame) {
   std::vector<Bytes> shards;
   for (int a = 0; a < 2; ++a)
     for (int b = 0; b < 3; ++b) {
-      layouts.push_back(cut_layout(global, {{"dp_shard", 0, a, 2}, {"tp", 1, b, 3}}));
+      layouts.push_back(cut_layout(global, {{Axis::dp_shard, 0, a, 2}, {Axis::tp, 1, b, 3}}));
       shards.push_back(mask_of("invariant", {.dp = a, .tp = b}, hidden_site, layouts.back(), 0.3));
     }
   EXPECT_EQ(gathered(global, layouts, shards),
@@ -145,8 +145,8 @@ TEST(Invariant, TwoAxesGatherToTheSame) {
 
 TEST(Megatron, EqualWhereReplicatedDifferentWhereSharded) {
   const MaskSite attention{"blocks.0", DropoutSite::attention_probabilities};
-  const auto by_head = [](int rank) { return cut_layout({2, 4, 16, 16}, {{"tp", 1, rank, 4}}); };
-  const auto by_token = [](int rank) { return cut_layout({64, 2, 8}, {{"tp", 0, rank, 4}}); };
+  const auto by_head = [](int rank) { return cut_layout({2, 4, 16, 16}, {{Axis::tp, 1, rank, 4}}); };
+  const auto by_token = [](int rank) { return cut_layout({64, 2, 8}, {{Axis::tp, 0, rank, 4}}); };
   const Bytes shared = mask_of("megatron", {.tp = 0}, hidden_site, whole_layout({64, 2, 8}), 0.5);
   for (int tp = 1; tp < 4; ++tp) {
     EXPECT_EQ(mask_of("megatron", {.tp = tp}, hidden_site, whole_layout({64, 2, 8}), 0.5), shared);
@@ -164,7 +164,7 @@ TEST(Megatron, EqualWhereReplicatedDifferentWhereSharded) {
 }
 
 TEST(DTensor, ReplicasDrawTheSameShardsDifferent) {
-  const auto shard = [](int index) { return cut_layout({16, 32}, {{"tp", 0, index, 4}}); };
+  const auto shard = [](int index) { return cut_layout({16, 32}, {{Axis::tp, 0, index, 4}}); };
   const Bytes first = mask_of("dtensor", {.dp = 0, .tp = 0}, hidden_site, shard(0), 0.5);
   EXPECT_EQ(mask_of("dtensor", {.dp = 1, .tp = 0}, hidden_site, shard(0), 0.5), first);
   EXPECT_NE(mask_of("dtensor", {.dp = 0, .tp = 1}, hidden_site, shard(1), 0.5), first);
@@ -187,7 +187,7 @@ TEST(DrawNormal, GatheredWeightsEqualTheWholeBitForBit) {
     std::vector<DrawLayout> layouts;
     std::vector<std::vector<double>> shards;
     for (int r = 0; r < ranks; ++r) {
-      layouts.push_back(cut_layout(global, {{"tp", 0, r, ranks}}));
+      layouts.push_back(cut_layout(global, {{Axis::tp, 0, r, ranks}}));
       shards.push_back(values(layouts.back()));
     }
     EXPECT_EQ(gathered(global, layouts, shards), whole) << ranks;

@@ -32,7 +32,7 @@ class MegatronStreams final : public RandomStreams {
   // Attention probabilities are sharded by heads and always the rank's own; hidden states are where they are
   // sharded by sequence.
   CounterRule for_mask(const MaskSite& site, const DrawLayout& layout) override {
-    const bool own = site.site == DropoutSite::attention_probabilities || is_sharded_over(layout, "tp");
+    const bool own = site.site == DropoutSite::attention_probabilities || is_sharded_over(layout, Axis::tp);
     return own ? from_own(layout) : from_shared(layout);
   }
 
@@ -43,7 +43,7 @@ class MegatronStreams final : public RandomStreams {
       const auto from = tracker_.draw(count(layout.placement.global_shape));
       return {from.seed, 0, from.position, CounterRule::Index::global};
     }
-    return is_sharded_over(layout, "tp") ? from_own(layout) : from_shared(layout);
+    return is_sharded_over(layout, Axis::tp) ? from_own(layout) : from_shared(layout);
   }
 
   StreamState state() const override { return tracker_.state(); }

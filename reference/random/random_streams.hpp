@@ -65,6 +65,8 @@ class RandomStreams {
   virtual StreamState state() const = 0;
   // A state of the same profile, that is with the same stream names; seeds and positions may be others.
   virtual void restore(const StreamState& state) = 0;
+  // The same for a while, to draw once more what was drawn before.
+  virtual void replay(const StreamState& state) { restore(state); }
 
  protected:
   RandomStreams(const RandomStreams&) = default;
@@ -76,11 +78,11 @@ class RandomStreams {
 class ReplayScope {
  public:
   ReplayScope(RandomStreams& streams, const StreamState& from) : streams_(streams), now_(streams.state()) {
-    streams_.restore(from);
+    streams_.replay(from);
   }
   ReplayScope(const ReplayScope&) = delete;
   ReplayScope& operator=(const ReplayScope&) = delete;
-  ~ReplayScope() { streams_.restore(now_); }
+  ~ReplayScope() { streams_.replay(now_); }
 
  private:
   RandomStreams& streams_;

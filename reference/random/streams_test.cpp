@@ -18,7 +18,7 @@ std::uint64_t seed_of(const RandomStreams& streams, const std::string& name) {
 }
 
 DrawLayout by_tp(const Shape& shape, int dim, int rank, int ranks) {
-  return cut_layout(shape, {{"tp", dim, rank, ranks}});
+  return cut_layout(shape, {{Axis::tp, dim, rank, ranks}});
 }
 
 TEST(Profiles, UnknownNameListsThem) {
@@ -40,15 +40,15 @@ TEST(DrawLayout, CutsAsTorchChunkDoes) {
   const DrawLayout empty = by_tp({5}, 0, 3, 4);
   EXPECT_EQ(empty.local, Shape{0});
   EXPECT_TRUE(empty.placement.blocks.empty());
-  EXPECT_TRUE(is_sharded_over(by_tp({5}, 0, 0, 1), "tp"));
-  EXPECT_FALSE(is_sharded_over(whole_layout({5}), "tp"));
+  EXPECT_TRUE(is_sharded_over(by_tp({5}, 0, 0, 1), Axis::tp));
+  EXPECT_FALSE(is_sharded_over(whole_layout({5}), Axis::tp));
 }
 
 TEST(DrawLayout, NumbersShardsRowMajor) {
   // (2, 3) over (dp_shard, tp): first both on dim 0, then tp on the earlier dim.
-  EXPECT_EQ(shard_index(cut_layout({12, 6}, {{"dp_shard", 0, 1, 2}, {"tp", 0, 2, 3}})), 5);
-  EXPECT_EQ(shard_index(cut_layout({12, 6}, {{"dp_shard", 1, 1, 2}, {"tp", 0, 2, 3}})), 5);
-  EXPECT_EQ(shard_index(cut_layout({12, 6}, {{"dp_shard", 1, 1, 2}, {"tp", 0, 1, 3}})), 3);
+  EXPECT_EQ(shard_index(cut_layout({12, 6}, {{Axis::dp_shard, 0, 1, 2}, {Axis::tp, 0, 2, 3}})), 5);
+  EXPECT_EQ(shard_index(cut_layout({12, 6}, {{Axis::dp_shard, 1, 1, 2}, {Axis::tp, 0, 2, 3}})), 5);
+  EXPECT_EQ(shard_index(cut_layout({12, 6}, {{Axis::dp_shard, 1, 1, 2}, {Axis::tp, 0, 1, 3}})), 3);
   EXPECT_EQ(shard_index(whole_layout({12, 6})), 0);
 }
 
@@ -143,14 +143,16 @@ TEST(DTensor, OffsetsByHand) {
   };
   using Offsets = std::pair<std::uint64_t, std::uint64_t>;
   // [8,16] over (Shard(1), Replicate, Shard(0)), 2 ranks each: rank 5 is shard (1, 1) of four [4,8].
-  EXPECT_EQ(at(cut_layout({8, 16}, {{"a", 1, 1, 2}, {"c", 0, 1, 2}})), Offsets(4 + 3 * 32, 4 + 128));
-  EXPECT_EQ(at(cut_layout({8, 16}, {{"a", 1, 0, 2}, {"c", 0, 1, 2}})), Offsets(4 + 2 * 32, 4 + 128));
+  EXPECT_EQ(at(cut_layout({8, 16}, {{Axis::dp_replicate, 1, 1, 2}, {Axis::tp, 0, 1, 2}})),
+            Offsets(4 + 3 * 32, 4 + 128));
+  EXPECT_EQ(at(cut_layout({8, 16}, {{Axis::dp_replicate, 1, 0, 2}, {Axis::tp, 0, 1, 2}})),
+            Offsets(4 + 2 * 32, 4 + 128));
   // 10 rows of 3 over 4: shards of 9, 9, 9, 3 numbers; 2·9 rounds up to 20, 3·9 to 28, 30 to 32.
   EXPECT_EQ(at(by_tp({10, 3}, 0, 0, 4)), Offsets(4, 36));
   EXPECT_EQ(at(by_tp({10, 3}, 0, 2, 4)), Offsets(24, 36));
   EXPECT_EQ(at(by_tp({10, 3}, 0, 3, 4)), Offsets(32, 36));
   // Two axes on one dim: 16 rows over 2 x 4 are shards of 2.
-  EXPECT_EQ(at(cut_layout({16}, {{"dp_shard", 0, 1, 2}, {"tp", 0, 3, 4}})), Offsets(4 + 16, 20));
+  EXPECT_EQ(at(cut_layout({16}, {{Axis::dp_shard, 0, 1, 2}, {Axis::tp, 0, 3, 4}})), Offsets(4 + 16, 20));
   // A rank that holds nothing moves on with the others.
   EXPECT_EQ(at(by_tp({5}, 0, 3, 4)), Offsets(4 + 8, 12));
 }

@@ -2,55 +2,50 @@
 #include "reference/tensor_parallel/attention.hpp"
 
 #include "reference/tensor_parallel/naming.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 
 namespace tpc {
 
-HeadSlice head_slice(const ModelConfig& config, int rank, int ranks) {
+HeadSlice head_slice(const ModelConfig& config, const Coordinate& tp) {
   const std::int64_t kv = config.kv_heads;
-  TPC_EXPECT(config.heads % ranks == 0 && (kv % ranks == 0 || ranks % kv == 0),
-             "{} heads, {} kv heads over {} ranks", config.heads, kv, ranks);
-  if (kv >= ranks) return {config.heads / ranks, kv / ranks, kv / ranks * rank, 1};
-  const int copies = static_cast<int>(ranks / kv);
-  return {config.heads / ranks, 1, rank / copies, copies};
+  TPC_EXPECT(config.heads % tp.size == 0 && (kv % tp.size == 0 || tp.size % kv == 0),
+             "{} heads, {} kv heads over {} ranks", config.heads, kv, tp.size);
+  if (kv >= tp.size) return {config.heads / tp.size, kv / tp.size, kv / tp.size * tp.rank, 1};
+  const int copies = static_cast<int>(tp.size / kv);
+  return {config.heads / tp.size, 1, tp.rank / copies, copies};
 }
 
 namespace {
 
-std::vector<ColumnPart> qkv_parts(const std::string& name, const ModelConfig& config, int rank, int ranks) {
-  const HeadSlice heads = head_slice(config, rank, ranks);
+std::vector<ColumnPart> qkv_parts(const std::string& name, const LayerPlan& plan) {
+  const ModelConfig& config = plan.config;
+  const HeadSlice heads = head_slice(config, plan.at.tp());
   const std::int64_t d = config.head_dim;
-  std::vector<std::string> pending;
-  if (heads.kv_copies > 1) pending.emplace_back(kv_copies_axis);
   const auto kv_part = [&](const char* which) {
-    return ColumnPart{join(name, which), config.kv_heads * d, heads.first_kv * d, heads.kv * d, pending};
+    return ColumnPart{join(name, which), config.kv_heads * d, heads.first_kv * d, heads.kv * d,
+                      heads.kv_copies};
   };
-  return {even_part(join(name, "q"), config.heads * d, rank, ranks), kv_part("k"), kv_part("v")};
-}
-
-ColumnLinears qkv_columns(const std::string& name, const ModelConfig& config, const Sharding& sharding,
-                          int rank, int ranks) {
-  return {qkv_parts(name, config, rank, ranks),
-          {join(name, "qkv"), config.hidden, config.qkv_bias, sharding.fused, sharding.sequence_parallel,
-           sharding.own_entries ? ColumnLinears::Entry::own : ColumnLinears::Entry::shared,
-           sharding.overlap_chunks}};
+  return {even_part(join(name, "q"), config.heads * d, plan.at), kv_part("k"), kv_part("v")};
 }
 
 }  // namespace
 
-Attention::Attention(const std::string& name, const ModelConfig& config, const Sharding& sharding, int rank,
-                     int ranks)
+Attention::Attention(const std::string& name, const LayerPlan& plan)
     : Layer(name),
-      config_(config),
-      heads_(head_slice(config, rank, ranks)),
-      qkv_(qkv_columns(name, config, sharding, rank, ranks)),
-      core_(name, config, sharding.recompute),
-      out_(join(name, "out"), rank, ranks,
-           {config.heads * config.head_dim, config.hidden, config.out_bias, true, sharding.sequence_parallel,
-            sharding.overlap_chunks}) {}
+      config_(plan.config),
+      qkv_(plan.parts.column_linears(qkv_parts(name, plan),
+                                     column_options(plan, join(name, "qkv"), plan.config.qkv_bias))),
+      core_(name, plan),
+      out_(plan.parts.row_linear(join(name, "out"), plan.at,
+                                 {.in_features = plan.config.heads * plan.config.head_dim,
+                                  .out_features = plan.config.hidden,
+                                  .bias = plan.config.out_bias,
+                                  .sequence_parallel = plan.sharding.sequence_parallel,
+                                  .overlap_chunks = plan.sharding.overlap_chunks})) {}
 
 std::vector<ParameterSpec> Attention::parameters() const {
-  std::vector<ParameterSpec> specs = qkv_.parameters();
-  for (ParameterSpec& spec : out_.parameters()) specs.push_back(std::move(spec));
+  std::vector<ParameterSpec> specs = qkv_->parameters();
+  for (ParameterSpec& spec : out_->parameters()) specs.push_back(std::move(spec));
   return specs;
 }
 
@@ -83,14 +78,14 @@ Tensor Attention::rotate(Compute& compute, const Tensor& x, Direction direction)
 Output Attention::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
   const SiteScope scope(ctx, name());
   Compute& compute = ctx.compute();
-  ColumnLinears::Outputs qkv = qkv_.forward(ctx, params, x);
+  ColumnLinears::Outputs qkv = qkv_->forward(ctx, params, x);
   const CoreAttention::Operands operands{
       split_heads(compute, rotate(compute, qkv.y[0], Direction::forward), "q"),  // [B,a,S,D]
       split_heads(compute, rotate(compute, qkv.y[1], Direction::forward), "k"),  // [B,k,S,D]
       split_heads(compute, qkv.y[2], "v")};                                      // [B,k,S,D]
   qkv.y.clear();
   CoreAttention::Attended attended = core_.forward(ctx, operands);
-  Output projected = out_.forward(ctx, params, merge_heads(compute, attended.context));
+  Output projected = out_->forward(ctx, params, merge_heads(compute, attended.context));
 
   Output out{projected.y, {}};
   out.saved.keep("q", operands.q);
@@ -106,14 +101,14 @@ InputGradient Attention::backward_input(Context& ctx, const Parameters& params, 
                                         Saved saved) const {
   const SiteScope scope(ctx, name());
   Compute& compute = ctx.compute();
-  InputGradient projected = out_.backward_input(ctx, params, dy, saved.take("out"));
+  InputGradient projected = out_->backward_input(ctx, params, dy, saved.take("out"));
   const CoreAttention::Operands operands{saved.tensor("q"), saved.tensor("k"), saved.tensor("v")};
   const Tensor dcontext = split_heads(compute, projected.dx, "dcontext");
   const CoreAttention::Operands d = core_.backward(ctx, operands, dcontext, saved.take("core"));
   const std::vector<Tensor> dqkv = {rotate(compute, merge_heads(compute, d.q), Direction::backward),
                                     rotate(compute, merge_heads(compute, d.k), Direction::backward),
                                     merge_heads(compute, d.v)};
-  InputGradient columns = qkv_.backward_input(ctx, params, dqkv, saved.take("qkv"));
+  InputGradient columns = qkv_->backward_input(ctx, params, dqkv, saved.take("qkv"));
   Saved rest;
   rest.keep("qkv", std::move(columns.rest));
   rest.keep("out", std::move(projected.rest));
@@ -122,8 +117,8 @@ InputGradient Attention::backward_input(Context& ctx, const Parameters& params, 
 
 void Attention::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
   const SiteScope scope(ctx, name());
-  out_.backward_weight(ctx, rest.take("out"), gradients);
-  qkv_.backward_weight(ctx, rest.take("qkv"), gradients);
+  out_->backward_weight(ctx, rest.take("out"), gradients);
+  qkv_->backward_weight(ctx, rest.take("qkv"), gradients);
 }
 
 }  // namespace tpc

@@ -18,18 +18,14 @@ struct HeadSlice {
   std::int64_t first_kv = 0;  // canonical index of the first local kv head
   int kv_copies = 1;          // ranks that hold the same kv head
 };
-HeadSlice head_slice(const ModelConfig& config, int rank, int ranks);
-
-// Name of the group of ranks that hold copies of one kv head; made from tp by Context::unflatten.
-inline constexpr const char* kv_copies_axis = "kv_copies";
+HeadSlice head_slice(const ModelConfig& config, const Coordinate& tp);
 
 // Multi-head (Vaswani et al., arXiv 1706.03762), multi-query (arXiv 1911.02150) and grouped-query attention
 // (arXiv 2305.13245), split by heads: q, k, v are column linears, the output projection is a row linear, and
 // in between nothing communicates.
 class Attention : public Layer {
  public:
-  Attention(const std::string& name, const ModelConfig& config, const Sharding& sharding, int rank,
-            int ranks);
+  Attention(const std::string& name, const LayerPlan& plan);
 
   std::vector<ParameterSpec> parameters() const override;
   Output forward(Context& ctx, const Parameters& params, const Tensor& x) const override;
@@ -41,14 +37,11 @@ class Attention : public Layer {
   Tensor split_heads(Compute& compute, const Tensor& x, const char* what) const;  // [S,B,h·D] -> [B,h,S,D]
   Tensor merge_heads(Compute& compute, const Tensor& x) const;                    // and back
   Tensor rotate(Compute& compute, const Tensor& x, Direction direction) const;    // [S,B,h·D], where rotary
-  Tensor grouped(
-      const Tensor& x) const;  // [B,a,S,D] seen as [B,k,(a/k)·S,D]: the queries of each kv head together
 
   ModelConfig config_;
-  HeadSlice heads_;
-  ColumnLinears qkv_;
+  std::unique_ptr<ColumnLinears> qkv_;
   CoreAttention core_;
-  RowLinear out_;
+  std::unique_ptr<RowLinear> out_;
 };
 
 }  // namespace tpc

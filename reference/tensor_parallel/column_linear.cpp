@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/column_linear.hpp"
 
-#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/local_linear.hpp"
 #include "reference/tensor_parallel/naming.hpp"
 #include "reference/tensor_parallel/overlap.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 #include "reference/tensor_parallel/regions.hpp"
 
 namespace tpc {
 
-ColumnPart even_part(const std::string& name, std::int64_t rows, int rank, int ranks) {
+ColumnPart even_part(const std::string& name, std::int64_t rows, const Position& at) {
+  const auto [rank, ranks] = at.tp();
   TPC_EXPECT(rows % ranks == 0, "{} rows of {} over {} ranks", rows, name, ranks);
-  return {name, rows, rows / ranks * rank, rows / ranks, {}};
+  return {name, rows, rows / ranks * rank, rows / ranks};
 }
 
 ColumnLinears::ColumnLinears(std::vector<ColumnPart> parts, Options options) : options_(std::move(options)) {
@@ -45,7 +46,10 @@ std::vector<ParameterSpec> ColumnLinears::parameters() const {
         const Shape global = is_weight ? Shape{part.rows, options_.in_features} : Shape{part.rows};
         Placement placement = padded_rows(global, 0, part.first, part.width);
         for (Block& block : placement.blocks) block.local_offset[0] += local_row;
-        spec.parts.push_back({join(part.name, kind), std::move(placement), part.gradient_pending_over});
+        ParameterPart& added =
+            spec.parts.emplace_back(ParameterPart{join(part.name, kind), std::move(placement)});
+        added.copies = part.copies;
+        if (part.copies > 1) added.gradient_pending_over = {Axis::kv_copies};
         local_row += part.width;
       }
       specs.push_back(std::move(spec));
@@ -82,14 +86,8 @@ Tensor ColumnLinears::join_parts(Compute& compute, const LocalWeight& weight, co
   return joined;
 }
 
-bool ColumnLinears::gathers_again(const Context& ctx) const {
-  return options_.sequence_parallel == SequenceParallel::regathered &&
-         !ctx.planted(Fault::gathered_input_kept);
-}
-
-bool ColumnLinears::leaves_out_kv(const Context& ctx) const {
-  return ctx.planted(Fault::kv_reads_uncopied_input) && options_.fused_name.ends_with("qkv") &&
-         options_.sequence_parallel == SequenceParallel::off;
+bool ColumnLinears::gathers_again(const Context& /*ctx*/) const {
+  return options_.sequence_parallel == SequenceParallel::regathered;
 }
 
 Tensor ColumnLinears::multiply(Context& ctx, const Parameters& params, const Tensor& x,
@@ -103,7 +101,7 @@ Tensor ColumnLinears::multiply(Context& ctx, const Parameters& params, const Ten
   }
   for (const LocalWeight& weight : weights_) {
     Shape shape = x.shape();
-    shape.front() *= ctx.tp_size();
+    shape.front() *= ctx.tp().size;
     shape.back() = weight.rows;
     y.push_back(compute.allocate(x.dtype(), std::move(shape), join(weight.name, "y")));
   }
@@ -157,24 +155,21 @@ Tensor ColumnLinears::multiply_back(Context& ctx, const Parameters& params,
     return reduce_scatter_in_chunks(ctx, "gather_from_sp", shape, joined.front().dtype(),
                                     options_.overlap_chunks, make);
   }
-  Tensor dx;
-  Tensor uncopied;  // of k and v, where a fault leaves it out of the sum
-  for (std::size_t i = 0; i < joined.size(); ++i) {
-    const bool left_out = i > 0 && leaves_out_kv(ctx);
-    if (options_.entry == Entry::own || left_out) {
-      const Tensor partial = linear_backward_input(compute, joined[i], weight(i));
-      const Tensor own = left_out ? partial : enter_tp_backward(ctx, SequenceParallel::off, partial);
-      Tensor& sum = left_out ? uncopied : dx;
-      if (sum) compute.add(own, own, sum);
-      sum = own;
-    } else if (!dx)
-      dx = linear_backward_input(compute, joined[i], weight(i));
-    else  // summed before the region is left, so that the parts cost one collective together
-      compute.gemm(as_rows(dx), as_rows(joined[i]), Transpose::no, weight(i), Transpose::no, true);
+  if (options_.entry == Entry::own) {
+    Tensor dx;
+    for (std::size_t i = 0; i < joined.size(); ++i) {
+      Tensor own =
+          enter_tp_backward(ctx, SequenceParallel::off, linear_backward_input(compute, joined[i], weight(i)));
+      if (dx) compute.add(own, own, dx);
+      dx = std::move(own);
+    }
+    return dx;
   }
-  if (options_.entry == Entry::shared) dx = enter_tp_backward(ctx, options_.sequence_parallel, dx);
-  if (uncopied) compute.add(dx, dx, uncopied);
-  return dx;
+  // Summed before the region is left, so that the parts cost one collective together.
+  const Tensor dx = linear_backward_input(compute, joined.front(), weight(0));
+  for (std::size_t i = 1; i < joined.size(); ++i)
+    compute.gemm(as_rows(dx), as_rows(joined[i]), Transpose::no, weight(i), Transpose::no, true);
+  return enter_tp_backward(ctx, options_.sequence_parallel, dx);
 }
 
 void ColumnLinears::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
@@ -187,12 +182,27 @@ void ColumnLinears::backward_weight(Context& ctx, Saved rest, Gradients& gradien
   }
 }
 
-ColumnLinear::ColumnLinear(const ColumnPart& part, const ColumnLinears::Options& options, Result result)
-    : Layer(part.name), linears_({part}, options), result_(result) {}
+ColumnLinears::Options column_options(const LayerPlan& plan, const std::string& fused_name, bool bias) {
+  const Sharding& sharding = plan.sharding;
+  return {.fused_name = fused_name,
+          .in_features = plan.config.hidden,
+          .bias = bias,
+          .fused = sharding.fused,
+          .sequence_parallel = sharding.sequence_parallel,
+          .entry = sharding.own_entries ? ColumnLinears::Entry::own : ColumnLinears::Entry::shared,
+          .overlap_chunks = sharding.overlap_chunks};
+}
+
+ColumnLinear::ColumnLinear(const ColumnPart& part, std::unique_ptr<ColumnLinears> linears, Result result)
+    : Layer(part.name), linears_(std::move(linears)), result_(result) {}
+
+Tensor ColumnLinear::leave_backward(Context& ctx, const Tensor& dy) const {
+  return result_ == Result::gathered ? GatherFromTp::backward(ctx, dy) : dy;
+}
 
 Output ColumnLinear::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
   const SiteScope scope(ctx, name());
-  ColumnLinears::Outputs out = linears_.forward(ctx, params, x);
+  ColumnLinears::Outputs out = linears_->forward(ctx, params, x);
   const Tensor& y = out.y.front();
   return {result_ == Result::gathered ? GatherFromTp::forward(ctx, y) : y, std::move(out.saved)};
 }
@@ -200,13 +210,12 @@ Output ColumnLinear::forward(Context& ctx, const Parameters& params, const Tenso
 InputGradient ColumnLinear::backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
                                            Saved saved) const {
   const SiteScope scope(ctx, name());
-  const Tensor dy_shard = result_ == Result::gathered ? GatherFromTp::backward(ctx, dy) : dy;
-  return linears_.backward_input(ctx, params, {dy_shard}, std::move(saved));
+  return linears_->backward_input(ctx, params, {leave_backward(ctx, dy)}, std::move(saved));
 }
 
 void ColumnLinear::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
   const SiteScope scope(ctx, name());
-  linears_.backward_weight(ctx, std::move(rest), gradients);
+  linears_->backward_weight(ctx, std::move(rest), gradients);
 }
 
 }  // namespace tpc

@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/context.hpp"
 
-#include <utility>
-
-#include "reference/faults/faulty_communicator.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 
 namespace tpc {
 
-Context::Context(const CommunicatorPtr& world, const MeshSpec& spec, Compute& compute, const FaultSet& faults)
-    : compute_(compute), faults_(faults) {
-  mesh_ = std::make_unique<DeviceMesh>(make_faulty(make_traced(world, site, trace_), site, faults_), spec);
+Context::Context(const CommunicatorPtr& world, const MeshSpec& spec, Compute& compute,
+                 std::shared_ptr<const Parts> parts)
+    : compute_(compute), parts_(std::move(parts)) {
+  mesh_ = std::make_unique<DeviceMesh>(parts_->communicator(make_traced(world, site, trace_), site), spec);
+  position_ = mesh_->position();
 }
 
-void Context::unflatten(const std::string& axis, const std::vector<int>& sizes,
-                        const std::vector<std::string>& names) {
-  for (const DeviceMesh& view : views_)
-    if (view.has(names.front())) {
-      for (std::size_t i = 0; i < names.size(); ++i)
-        TPC_EXPECT(view.size(names[i]) == sizes[i], "axis '{}' was unflattened with other sizes before",
-                   axis);
-      return;
-    }
-  views_.push_back(mesh_->unflatten(axis, sizes, names));
-}
-
-Communicator& Context::group(const std::string& axis) const {
-  for (const DeviceMesh& view : views_)
-    if (view.has(axis) && !mesh_->has(axis)) return view.group(axis);
-  return mesh_->group(axis);
+Communicator& Context::kv_copies(int copies) {
+  auto view = kv_views_.find(copies);
+  if (view == kv_views_.end()) {
+    const int heads = tp().size / copies;
+    view =
+        kv_views_.emplace(copies, mesh_->unflatten("tp", {heads, copies}, {"kv_heads", "kv_copies"})).first;
+  }
+  return view->second.group(Axis::kv_copies);
 }
 
 SiteScope::SiteScope(Context& ctx, std::string layer) : site_(ctx.site), before_(ctx.site) {

@@ -5,38 +5,40 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "reference/comm/trace.hpp"
 #include "reference/compute/compute.hpp"
-#include "reference/faults/fault_set.hpp"
 #include "reference/mesh/device_mesh.hpp"
 
 namespace tpc {
 
+class Parts;
 class RandomStreams;
 struct DrawLayout;
+
+std::shared_ptr<const Parts> right_parts();
 
 // What a rank computes with. Nothing of it is process-wide: two contexts live side by side.
 class Context {
  public:
-  // Collective over world, whose size is the mesh's. The mesh has an axis "tp".
-  Context(const CommunicatorPtr& world, const MeshSpec& spec, Compute& compute, const FaultSet& faults = {});
+  // Collective over world, whose size is the mesh's.
+  Context(const CommunicatorPtr& world, const MeshSpec& spec, Compute& compute,
+          std::shared_ptr<const Parts> parts = right_parts());
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   Compute& compute() const { return compute_; }
+  const Parts& parts() const { return *parts_; }
   DeviceMesh& mesh() const { return *mesh_; }
   const Trace& trace() const { return trace_; }
 
-  int tp_rank() const { return mesh_->coordinate("tp"); }
-  int tp_size() const { return mesh_->size("tp"); }
+  const Position& position() const { return position_; }
+  const Coordinate& tp() const { return position_.tp(); }
 
-  // Collective over the mesh at the first call, free afterwards: `axis` seen as several.
-  void unflatten(const std::string& axis, const std::vector<int>& sizes,
-                 const std::vector<std::string>& names);
-  // Of a mesh axis or of one that unflatten made.
-  Communicator& group(const std::string& axis) const;
+  Communicator& group(Axis axis) const { return mesh_->group(axis); }
+  // The neighbours on tp, `copies` of them, that hold copies of one kv head. Collective over the mesh at the
+  // first call, free afterwards.
+  Communicator& kv_copies(int copies);
 
   // Random numbers for dropout, and whether it is on. Without streams nothing is dropped.
   RandomStreams* streams = nullptr;
@@ -46,18 +48,13 @@ class Context {
 
   Site site;
 
-  // Whether a layer is to go wrong this way.
-  bool planted(Fault fault) const { return faults_.contains(fault); }
-  const FaultSet& faults() const { return faults_; }
-  // What faults remember from call to call, by name.
-  std::map<std::string, Tensor> fault_memory;
-
  private:
   Compute& compute_;
-  FaultSet faults_;
+  std::shared_ptr<const Parts> parts_;
   Trace trace_;
   std::unique_ptr<DeviceMesh> mesh_;
-  std::vector<DeviceMesh> views_;
+  Position position_;
+  std::map<int, DeviceMesh> kv_views_;  // tp as kv heads and their copies, by number of copies
 };
 
 // Names the layer, phase or operation for as long as it lives, then restores what was there.

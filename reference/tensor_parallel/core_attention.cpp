@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/core_attention.hpp"
 
+#include "reference/tensor_parallel/parts.hpp"
 #include "reference/tensor_parallel/recompute.hpp"
 
 namespace tpc {
@@ -18,10 +19,10 @@ Tensor allocate_like(Compute& compute, const Tensor& t, const char* what) {
 
 }  // namespace
 
-CoreAttention::CoreAttention(const std::string& name, const ModelConfig& config, Recompute recompute)
-    : config_(config),
-      recompute_(recompute),
-      dropout_(name, DropoutSite::attention_probabilities, config.dropout.attention) {}
+CoreAttention::CoreAttention(const std::string& name, const LayerPlan& plan)
+    : config_(plan.config),
+      recompute_(plan.sharding.recompute),
+      dropout_(plan.parts.dropout(name, DropoutSite::attention_probabilities, config_.dropout.attention)) {}
 
 CoreAttention::Attended CoreAttention::attend(Context& ctx, const Operands& in) const {
   Compute& compute = ctx.compute();
@@ -34,9 +35,9 @@ CoreAttention::Attended CoreAttention::attend(Context& ctx, const Operands& in) 
   Attended out;
   out.saved.keep("probabilities", p);
   Tensor weights = p;
-  if (dropout_.active(ctx)) {
+  if (dropout_->active(ctx)) {
     const DrawLayout layout = head_draws(ctx, q.size(0), config_.heads, in.k.size(2));
-    Dropout::Dropped dropped = dropout_.forward(ctx, p, layout);
+    Dropout::Dropped dropped = dropout_->forward(ctx, p, layout);
     out.saved.keep("mask", dropped.mask);
     out.saved.keep("dropped", dropped.y);
     weights = dropped.y;
@@ -74,7 +75,7 @@ CoreAttention::Operands CoreAttention::backward_kept(Context& ctx, const Operand
   compute.gemm(d.v, weights, Transpose::yes, grouped, Transpose::no);
   const Tensor dscores = allocate_like(compute, p, "dscores");
   compute.gemm(dscores, grouped, Transpose::no, in.v, Transpose::yes);
-  if (saved.has("mask")) dropout_.backward(ctx, dscores, dscores, saved.tensor("mask"));
+  if (saved.has("mask")) dropout_->backward(ctx, dscores, dscores, saved.tensor("mask"));
   compute.softmax_backward(dscores, dscores, p, attention_scale(config_));
   compute.gemm(by_kv_head(d.q, kv_heads), dscores, Transpose::no, in.k, Transpose::no);
   compute.gemm(d.k, dscores, Transpose::yes, by_kv_head(in.q, kv_heads), Transpose::no);

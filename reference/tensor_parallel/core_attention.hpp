@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "reference/tensor_parallel/dropout.hpp"
 
 namespace tpc {
+
+struct LayerPlan;  // parts.hpp
 
 // softmax(scale·q·kᵀ)·v on the heads of one rank, with dropout on the probabilities. Nothing here
 // communicates. q [B,a,S,D]; k, v [B,k,S,D]; the a/k query heads of a kv head are neighbours.
 class CoreAttention {
  public:
-  CoreAttention(const std::string& name, const ModelConfig& config, Recompute recompute);
+  CoreAttention(const std::string& name, const LayerPlan& plan);
 
   struct Operands {
     Tensor q, k, v;
@@ -28,7 +32,7 @@ class CoreAttention {
 
   ModelConfig config_;
   Recompute recompute_;
-  Dropout dropout_;
+  std::unique_ptr<Dropout> dropout_;
 };
 
 }  // namespace tpc

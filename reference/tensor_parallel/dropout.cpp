@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/dropout.hpp"
 
-#include "reference/faults/fault.hpp"
 #include "reference/random/draws.hpp"
 #include "reference/tensor_parallel/naming.hpp"
 
@@ -19,27 +18,23 @@ Dropout::Dropped Dropout::forward(Context& ctx, const Tensor& x, const DrawLayou
   Tensor mask = draw_mask(ctx.compute(), *ctx.streams, site, layout, rate_, label);
   if (ctx.on_mask) ctx.on_mask(label, mask, layout);
   Tensor y = ctx.compute().allocate(x.dtype(), x.shape(), join(layer_, "dropped"));
-  ctx.compute().dropout(y, x, mask.reshaped(x.shape()), factor(ctx));
+  ctx.compute().dropout(y, x, mask.reshaped(x.shape()), factor());
   return {std::move(y), mask.reshaped(x.shape())};
 }
 
-double Dropout::factor(const Context& ctx) const {
-  return ctx.planted(Fault::kept_scaled_by_inverse_rate) ? 1 / rate_ : 1 / (1 - rate_);
-}
-
 void Dropout::backward(Context& ctx, const Tensor& dx, const Tensor& dy, const Tensor& mask) const {
-  ctx.compute().dropout(dx, dy, mask, factor(ctx));
+  ctx.compute().dropout(dx, dy, mask, factor());
 }
 
 DrawLayout token_draws(const Context& ctx, SequenceParallel sp, const Tensor& x) {
   if (sp == SequenceParallel::off) return whole_layout(x.shape());
   Shape global = x.shape();
-  global[0] *= ctx.tp_size();
-  return cut_layout(global, {{"tp", 0, ctx.tp_rank(), ctx.tp_size()}});
+  global[0] *= ctx.tp().size;
+  return cut_layout(global, {{Axis::tp, 0, ctx.tp().rank, ctx.tp().size}});
 }
 
 DrawLayout head_draws(const Context& ctx, std::int64_t batch, std::int64_t heads, std::int64_t sequence) {
-  return cut_layout({batch, heads, sequence, sequence}, {{"tp", 1, ctx.tp_rank(), ctx.tp_size()}});
+  return cut_layout({batch, heads, sequence, sequence}, {{Axis::tp, 1, ctx.tp().rank, ctx.tp().size}});
 }
 
 }  // namespace tpc

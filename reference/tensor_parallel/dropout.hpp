@@ -15,6 +15,9 @@ namespace tpc {
 class Dropout {
  public:
   Dropout(std::string layer, DropoutSite site, double rate);
+  Dropout(const Dropout&) = delete;
+  Dropout& operator=(const Dropout&) = delete;
+  virtual ~Dropout() = default;
 
   bool active(const Context& ctx) const { return rate_ > 0 && ctx.training; }
 
@@ -27,9 +30,11 @@ class Dropout {
   // In place where dx shares elements with dy.
   void backward(Context& ctx, const Tensor& dx, const Tensor& dy, const Tensor& mask) const;
 
- private:
-  double factor(const Context& ctx) const;
+ protected:
+  virtual double factor() const { return 1 / (1 - rate_); }  // of what is kept
+  double rate() const { return rate_; }
 
+ private:
   std::string layer_;
   DropoutSite site_;
   double rate_;

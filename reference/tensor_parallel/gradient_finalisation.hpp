@@ -15,4 +15,15 @@ namespace tpc {
 // specifications.
 void finalise_gradients(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients);
 
+// Its steps: the groups in the order in which specifications first name them, and the sum over one of them.
+struct PendingGroup {
+  Axis axis = Axis::tp;
+  int copies = 1;  // of kv_copies
+  bool operator==(const PendingGroup&) const = default;
+};
+std::vector<PendingGroup> pending_groups(const std::vector<ParameterSpec>& specs);
+Communicator& group_of(Context& ctx, const PendingGroup& group);
+void sum_pending(Context& ctx, const PendingGroup& group, const std::vector<ParameterSpec>& specs,
+                 const Gradients& gradients);
+
 }  // namespace tpc

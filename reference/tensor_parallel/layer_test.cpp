@@ -49,20 +49,22 @@ TEST(HeadSlice, SharesKvHeadsAmongNeighbours) {
   ModelConfig config;
   config.heads = 12;
   config.kv_heads = 3;
-  const HeadSlice own = head_slice(config, 2, 3);
+  const HeadSlice own = head_slice(config, {2, 3});
   EXPECT_EQ(own.query, 4);
   EXPECT_EQ(own.kv, 1);
   EXPECT_EQ(own.first_kv, 2);
   EXPECT_EQ(own.kv_copies, 1);
-  const HeadSlice shared = head_slice(config, 3, 6);
+  const HeadSlice shared = head_slice(config, {3, 6});
   EXPECT_EQ(shared.query, 2);
   EXPECT_EQ(shared.first_kv, 1);
   EXPECT_EQ(shared.kv_copies, 2);
-  EXPECT_THROW(head_slice(config, 0, 2), ContractError);
+  EXPECT_THROW(head_slice(config, {0, 2}), ContractError);
 }
 
 TEST(ColumnLinears, FusedRowsMapToTheirCanonicalWeights) {
-  const ColumnLinears linears({even_part("q", 8, 1, 2), even_part("k", 4, 1, 2)}, {"qk", 3, true, true, {}});
+  const Position second = Position::on_tp(1, 2);
+  const ColumnLinears linears({even_part("q", 8, second), even_part("k", 4, second)},
+                              {.fused_name = "qk", .in_features = 3, .bias = true});
   const std::vector<ParameterSpec> specs = linears.parameters();
   ASSERT_EQ(specs.size(), 2U);
   EXPECT_EQ(specs[0].name, "qk.weight");
@@ -79,7 +81,7 @@ TEST(Finalisation, SumsOnlyWhatIsPending) {
     const auto compute = make_host_compute();
     Context ctx(world, {{3}, {"tp"}}, *compute);
     const Placement whole = replicate({2});
-    const std::vector<ParameterSpec> specs = {{"gain", {2}, {{"gain", whole, {"tp"}}}},
+    const std::vector<ParameterSpec> specs = {{"gain", {2}, {{"gain", whole, {Axis::tp}}}},
                                               {"bias", {2}, {{"bias", whole, {}}}}};
     Gradients gradients;
     gradients.add(*compute, "gain", filled(*compute, {2}, 1 + world->rank()));

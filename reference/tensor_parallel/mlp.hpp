@@ -9,12 +9,14 @@
 
 namespace tpc {
 
+struct LayerPlan;  // parts.hpp
+
 // A column linear, an activation and a row linear: the activation is element-wise, so the whole communicates
 // once each way. SwiGLU (Shazeer, arXiv 2002.05202) has two column linears, gate and up, which share their
 // input and are split in pairs: a rank holds the same rows of both.
 class Mlp : public Layer {
  public:
-  Mlp(const std::string& name, const ModelConfig& config, const Sharding& sharding, int rank, int ranks);
+  Mlp(const std::string& name, const LayerPlan& plan);
 
   std::vector<ParameterSpec> parameters() const override;
   Output forward(Context& ctx, const Parameters& params, const Tensor& x) const override;
@@ -25,8 +27,8 @@ class Mlp : public Layer {
  private:
   MlpKind kind_;
   GeluForm gelu_;
-  ColumnLinears up_;
-  RowLinear down_;
+  std::unique_ptr<ColumnLinears> up_;
+  std::unique_ptr<RowLinear> down_;
 };
 
 }  // namespace tpc

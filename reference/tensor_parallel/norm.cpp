@@ -9,8 +9,8 @@ Norm::Norm(const std::string& name, const ModelConfig& config, SequenceParallel 
     : Layer(name), kind_(config.norm), hidden_(config.hidden), eps_(config.norm_eps), sp_(sp) {}
 
 std::vector<ParameterSpec> Norm::parameters() const {
-  std::vector<std::string> pending;
-  if (sp_ != SequenceParallel::off) pending.emplace_back("tp");
+  std::vector<Axis> pending;
+  if (sp_ != SequenceParallel::off) pending.push_back(Axis::tp);
   const Shape shape = {hidden_};
   std::vector<ParameterSpec> specs;
   specs.push_back({join(name(), "gain"), shape, {{join(name(), "gain"), replicate(shape), pending}}});

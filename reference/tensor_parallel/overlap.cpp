@@ -18,7 +18,7 @@ int useful_chunks(std::int64_t shard_rows, int chunks) {
 
 Communicator& group_of(Context& ctx, const char* region) {
   ctx.site.operation = region;
-  return ctx.group("tp");
+  return ctx.group(Axis::tp);
 }
 
 // A chunk on its way: the buffer that holds it, rank after rank.
@@ -38,7 +38,7 @@ ChunkRows chunk_rows(std::int64_t shard_rows, int chunks, int index) {
 Tensor gather_in_chunks(Context& ctx, const char* region, const Tensor& shard, int chunks,
                         const UseRows& use) {
   Compute& compute = ctx.compute();
-  const int ranks = ctx.tp_size();
+  const int ranks = ctx.tp().size;
   const std::int64_t rows = shard.size(0);
   const int count = useful_chunks(rows, chunks);
   const auto start = [&](int index) {
@@ -51,7 +51,7 @@ Tensor gather_in_chunks(Context& ctx, const char* region, const Tensor& shard, i
   };
   Travelling next = start(0);
   Tensor full = compute.allocate(shard.dtype(), with_rows(shard.shape(), ranks * rows), "gathered");
-  const std::int64_t own = ctx.tp_rank() * rows;
+  const std::int64_t own = ctx.tp().rank * rows;
   compute.copy(full.rows(own, rows), shard);
   use(full, own, rows);
   for (int index = 0; index < count; ++index) {
@@ -59,7 +59,7 @@ Tensor gather_in_chunks(Context& ctx, const char* region, const Tensor& shard, i
     arrived.pending.wait();
     if (index + 1 < count) next = start(index + 1);
     for (int rank = 0; rank < ranks; ++rank) {
-      if (rank == ctx.tp_rank()) continue;
+      if (rank == ctx.tp().rank) continue;
       const std::int64_t first = rank * rows + arrived.rows.first;
       compute.copy(full.rows(first, arrived.rows.count),
                    arrived.buffer.rows(rank * arrived.rows.count, arrived.rows.count));
@@ -73,7 +73,7 @@ Tensor gather_in_chunks(Context& ctx, const char* region, const Tensor& shard, i
 Tensor reduce_scatter_in_chunks(Context& ctx, const char* region, const Shape& full, DType dtype, int chunks,
                                 const MakeRows& make) {
   Compute& compute = ctx.compute();
-  const int ranks = ctx.tp_size();
+  const int ranks = ctx.tp().size;
   TPC_EXPECT(full.at(0) % ranks == 0, "a sequence of {} over {} ranks", full.at(0), ranks);
   const std::int64_t rows = full[0] / ranks;
   const int count = useful_chunks(rows, chunks);

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/parameters.hpp"
 
+#include <algorithm>
+
 namespace tpc {
+
+bool is_pending_over(const ParameterPart& part, Axis axis) {
+  const std::vector<Axis>& pending = part.gradient_pending_over;
+  return std::find(pending.begin(), pending.end(), axis) != pending.end();
+}
+
+bool holds_everything(const ParameterPart& part) {
+  return part.placement.blocks.size() == 1 &&
+         part.placement.blocks.front().extent == part.placement.global_shape;
+}
 
 Tensor part_of(const Tensor& local, const ParameterPart& part) {
   if (part.placement.blocks.empty()) return local.rows(0, 0);

@@ -16,8 +16,9 @@ namespace tpc {
 struct ParameterPart {
   std::string canonical;
   Placement placement;
-  // Groups (mesh axes) over which this rank's gradient is still one term of a sum when backward ends.
-  std::vector<std::string> gradient_pending_over;
+  // Axes over which this rank's gradient is still one term of a sum when backward ends.
+  std::vector<Axis> gradient_pending_over = {};
+  int copies = 1;  // neighbours on tp that hold the same elements: those of a kv head where K < T
 };
 
 struct ParameterSpec {
@@ -25,6 +26,9 @@ struct ParameterSpec {
   Shape shape;                       // local
   std::vector<ParameterPart> parts;  // each a contiguous range of rows of the local tensor
 };
+
+bool is_pending_over(const ParameterPart& part, Axis axis);
+bool holds_everything(const ParameterPart& part);  // of the canonical tensor
 
 // The rows of a local tensor that belong to a part.
 Tensor part_of(const Tensor& local, const ParameterPart& part);

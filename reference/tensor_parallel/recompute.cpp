@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/recompute.hpp"
 
-#include "reference/faults/fault.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 
 namespace tpc {
 
 RecomputeScope::RecomputeScope(Context& ctx, const StreamState& from)
     : ctx_(ctx), on_mask_(std::move(ctx.on_mask)) {
   ctx_.on_mask = nullptr;
-  if (ctx.streams != nullptr && !ctx.planted(Fault::recompute_draws_anew))
-    replay_.emplace(*ctx.streams, from);
+  if (ctx.streams != nullptr) replay_.emplace(*ctx.streams, from);
 }
 
 RecomputeScope::~RecomputeScope() { ctx_.on_mask = std::move(on_mask_); }
@@ -33,6 +32,12 @@ InputGradient Recomputed::backward_input(Context& ctx, const Parameters& params,
 
 void Recomputed::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
   layer_->backward_weight(ctx, std::move(rest), gradients);
+}
+
+std::unique_ptr<Layer> block_of(const std::string& name, const LayerPlan& plan) {
+  std::unique_ptr<Layer> block = plan.parts.transformer_layer(name, plan);
+  if (plan.sharding.recompute != Recompute::full) return block;
+  return std::make_unique<Recomputed>(std::move(block));
 }
 
 }  // namespace tpc

@@ -8,6 +8,8 @@
 
 namespace tpc {
 
+struct LayerPlan;  // parts.hpp
+
 // For as long as it lives the random streams stand where they stood before the forward that is computed
 // again, and masks are drawn for nobody else to see; then all is as before.
 class RecomputeScope {
@@ -38,5 +40,8 @@ class Recomputed : public Layer {
  private:
   std::unique_ptr<Layer> layer_;
 };
+
+// A block, recomputed where the sharding says so.
+std::unique_ptr<Layer> block_of(const std::string& name, const LayerPlan& plan);
 
 }  // namespace tpc

@@ -28,23 +28,10 @@ struct GatherFromSp {
   static Tensor backward(Context& ctx, const Tensor& dx_partial);
 };
 
-// shard(S) -> replicate where every rank goes on alike, so that the gradient is whole on each: replicate ->
-// shard(S).
-struct GatherFromSpReplicated {
-  static Tensor forward(Context& ctx, const Tensor& x_shard);
-  static Tensor backward(Context& ctx, const Tensor& dx);
-};
-
 // partial -> shard(S); gradient shard(S) -> replicate.
 struct ReduceScatterToSp {
   static Tensor forward(Context& ctx, const Tensor& y_partial);
   static Tensor backward(Context& ctx, const Tensor& dy_shard);
-};
-
-// replicate -> shard(S); gradient shard(S) -> replicate.
-struct ScatterToSp {
-  static Tensor forward(Context& ctx, const Tensor& x);
-  static Tensor backward(Context& ctx, const Tensor& dx_shard);
 };
 
 // replicate -> shard(last); gradient shard(last) -> replicate.

@@ -83,11 +83,8 @@ const std::vector<Region>& regions() {
       // x partial (differs by rank), y replicated.
       {"reduce_from_tp", ReduceFromTp::forward, ReduceFromTp::backward, Part::whole, Part::whole, true},
       {"gather_from_sp", GatherFromSp::forward, GatherFromSp::backward, Part::sequence, Part::whole, false},
-      {"gather_from_sp_replicated", GatherFromSpReplicated::forward, GatherFromSpReplicated::backward,
-       Part::sequence, Part::whole, true},
       {"reduce_scatter_to_sp", ReduceScatterToSp::forward, ReduceScatterToSp::backward, Part::whole,
        Part::sequence, false},
-      {"scatter_to_sp", ScatterToSp::forward, ScatterToSp::backward, Part::whole, Part::sequence, false},
       {"scatter_to_tp", ScatterToTp::forward, ScatterToTp::backward, Part::whole, Part::last, false},
       {"gather_from_tp", GatherFromTp::forward, GatherFromTp::backward, Part::last, Part::whole, true},
   };
@@ -149,8 +146,8 @@ TEST(Context, TwoMeshesLiveSideBySide) {
     const auto compute = make_host_compute();
     Context flat(world, {{4}, {"tp"}}, *compute);
     Context square(world, {{2, 2}, {"dp_replicate", "tp"}}, *compute);
-    EXPECT_EQ(flat.tp_size(), 4);
-    EXPECT_EQ(square.tp_size(), 2);
+    EXPECT_EQ(flat.tp().size, 4);
+    EXPECT_EQ(square.tp().size, 2);
     const Tensor ones = host_tensor(DType::f64, {1});
     *ones.data<double>() = 1;
     const Tensor four = ReduceFromTp::forward(flat, clone(flat, ones));

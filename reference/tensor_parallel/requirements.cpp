@@ -2,7 +2,6 @@
 #include "reference/tensor_parallel/requirements.hpp"
 
 #include "reference/core/contract.hpp"
-#include "reference/faults/fault.hpp"
 
 namespace tpc {
 
@@ -15,21 +14,19 @@ void require_divisible(const char* what, std::int64_t size, int ranks, const cha
 
 constexpr const char* choose_tp = "choose a tp that divides it";
 
-void require_heads(const ModelConfig& config, int ranks, const FaultSet& faults) {
-  if (!faults.contains(Fault::heads_unchecked))
-    require_divisible("number of heads", config.heads, ranks, choose_tp);
-  if (faults.contains(Fault::kv_heads_beyond_ranks_refused) && config.kv_heads > ranks)
+void require_heads(const ModelConfig& config, int ranks, const Demands& demands) {
+  if (demands.heads) require_divisible("number of heads", config.heads, ranks, choose_tp);
+  if (demands.no_more_kv_heads_than_ranks && config.kv_heads > ranks)
     throw Refusal(fmt::format("kv heads {} exceed tp {}: raise tp", config.kv_heads, ranks));
-  const bool checked = !faults.contains(Fault::kv_heads_unchecked);
-  if (checked && config.kv_heads % ranks != 0 && ranks % config.kv_heads != 0)
+  if (demands.kv_heads && config.kv_heads % ranks != 0 && ranks % config.kv_heads != 0)
     throw Refusal(
         fmt::format("kv heads {} and tp {}: neither divides the other; choose a tp that is a divisor or a "
                     "multiple of the kv heads",
                     config.kv_heads, ranks));
 }
 
-void require_mlp(const ModelConfig& config, int ranks, const FaultSet& faults) {
-  if (faults.contains(Fault::fused_size_checked) && config.mlp == MlpKind::swiglu)
+void require_mlp(const ModelConfig& config, int ranks, const Demands& demands) {
+  if (demands.fused_rows_alone && config.mlp == MlpKind::swiglu)
     return require_divisible("rows of gate and up", 2 * config.ffn, ranks, choose_tp);
   if (config.mlp == MlpKind::swiglu && config.ffn % ranks != 0 && 2 * config.ffn % ranks == 0)
     throw Refusal(
@@ -75,7 +72,7 @@ void require_vocab(const ModelConfig& config, const Sharding& sharding, int rank
 }  // namespace
 
 void require_splittable(Operation operation, const ModelConfig& config, const Sharding& sharding,
-                        std::int64_t sequence, int ranks, const FaultSet& faults) {
+                        std::int64_t sequence, int ranks, const Demands& demands) {
   const bool whole =
       operation == Operation::model || operation == Operation::init || operation == Operation::train;
   const bool block = whole || operation == Operation::transformer_layer;
@@ -85,15 +82,15 @@ void require_splittable(Operation operation, const ModelConfig& config, const Sh
         config.ffn, ranks, choose_tp);
   if (operation == Operation::dropout) require_divisible("number of heads", config.heads, ranks, choose_tp);
   if (block || operation == Operation::attention) {
-    require_heads(config, ranks, faults);
+    require_heads(config, ranks, demands);
     require_divisible("hidden size", config.hidden, ranks, choose_tp);
   }
-  if (block || operation == Operation::mlp) require_mlp(config, ranks, faults);
+  if (block || operation == Operation::mlp) require_mlp(config, ranks, demands);
   require_unusual_cut(operation, config, sharding, ranks);
   require_overlap(sharding);
   if (whole || operation == Operation::vocab_embedding || operation == Operation::vocab_cross_entropy)
     require_vocab(config, sharding, ranks);
-  if (sharding.sequence_parallel != SequenceParallel::off && !faults.contains(Fault::sequence_unchecked))
+  if (sharding.sequence_parallel != SequenceParallel::off && demands.sequence)
     require_divisible("sequence length", sequence, ranks,
                       "choose a length that tp divides, or turn sequence parallelism off");
   if ((whole || operation == Operation::vocab_embedding) && config.position == PositionKind::learned &&

@@ -2,29 +2,33 @@
 #include "reference/tensor_parallel/row_first_mlp.hpp"
 
 #include "reference/tensor_parallel/naming.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 
 namespace tpc {
 
-RowFirstMlp::RowFirstMlp(const std::string& name, const ModelConfig& config, int rank, int ranks)
+RowFirstMlp::RowFirstMlp(const std::string& name, const LayerPlan& plan)
     : Layer(name),
-      gelu_(config.gelu),
-      fc1_(join(name, "fc1"), rank, ranks,
-           {config.hidden, config.ffn, config.mlp_bias, false, SequenceParallel::off}),
-      fc2_(even_part(join(name, "fc2"), config.hidden, rank, ranks),
-           {"", config.ffn, config.mlp_bias, true, SequenceParallel::off, ColumnLinears::Entry::shared},
-           ColumnLinear::Result::gathered) {}
+      gelu_(plan.config.gelu),
+      fc1_(plan.parts.row_linear(join(name, "fc1"), plan.at,
+                                 {.in_features = plan.config.hidden,
+                                  .out_features = plan.config.ffn,
+                                  .bias = plan.config.mlp_bias,
+                                  .input_is_split = false})),
+      fc2_(plan.parts.column_linear(even_part(join(name, "fc2"), plan.config.hidden, plan.at),
+                                    {.in_features = plan.config.ffn, .bias = plan.config.mlp_bias},
+                                    ColumnLinear::Result::gathered)) {}
 
 std::vector<ParameterSpec> RowFirstMlp::parameters() const {
-  std::vector<ParameterSpec> specs = fc1_.parameters();
-  for (ParameterSpec& spec : fc2_.parameters()) specs.push_back(std::move(spec));
+  std::vector<ParameterSpec> specs = fc1_->parameters();
+  for (ParameterSpec& spec : fc2_->parameters()) specs.push_back(std::move(spec));
   return specs;
 }
 
 Output RowFirstMlp::forward(Context& ctx, const Parameters& params, const Tensor& x) const {
-  Output rows = fc1_.forward(ctx, params, x);
+  Output rows = fc1_->forward(ctx, params, x);
   const Tensor activated = ctx.compute().allocate(x.dtype(), rows.y.shape(), join(name(), "activated"));
   ctx.compute().gelu(activated, rows.y, gelu_);
-  Output columns = fc2_.forward(ctx, params, activated);
+  Output columns = fc2_->forward(ctx, params, activated);
   Output out{columns.y, {}};
   out.saved.keep("pre_activation", rows.y);
   out.saved.keep("rows", std::move(rows.saved));
@@ -34,9 +38,9 @@ Output RowFirstMlp::forward(Context& ctx, const Parameters& params, const Tensor
 
 InputGradient RowFirstMlp::backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
                                           Saved saved) const {
-  InputGradient columns = fc2_.backward_input(ctx, params, dy, saved.take("columns"));
+  InputGradient columns = fc2_->backward_input(ctx, params, dy, saved.take("columns"));
   ctx.compute().gelu_backward(columns.dx, columns.dx, saved.tensor("pre_activation"), gelu_);
-  InputGradient rows = fc1_.backward_input(ctx, params, columns.dx, saved.take("rows"));
+  InputGradient rows = fc1_->backward_input(ctx, params, columns.dx, saved.take("rows"));
   Saved rest;
   rest.keep("columns", std::move(columns.rest));
   rest.keep("rows", std::move(rows.rest));
@@ -44,8 +48,8 @@ InputGradient RowFirstMlp::backward_input(Context& ctx, const Parameters& params
 }
 
 void RowFirstMlp::backward_weight(Context& ctx, Saved rest, Gradients& gradients) const {
-  fc2_.backward_weight(ctx, rest.take("columns"), gradients);
-  fc1_.backward_weight(ctx, rest.take("rows"), gradients);
+  fc2_->backward_weight(ctx, rest.take("columns"), gradients);
+  fc1_->backward_weight(ctx, rest.take("rows"), gradients);
 }
 
 }  // namespace tpc

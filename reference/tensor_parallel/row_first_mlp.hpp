@@ -14,7 +14,7 @@ namespace tpc {
 // Without sequence parallelism.
 class RowFirstMlp : public Layer {
  public:
-  RowFirstMlp(const std::string& name, const ModelConfig& config, int rank, int ranks);
+  RowFirstMlp(const std::string& name, const LayerPlan& plan);
 
   std::vector<ParameterSpec> parameters() const override;
   Output forward(Context& ctx, const Parameters& params, const Tensor& x) const override;
@@ -24,8 +24,8 @@ class RowFirstMlp : public Layer {
 
  private:
   GeluForm gelu_;
-  RowLinear fc1_;
-  ColumnLinear fc2_;
+  std::unique_ptr<RowLinear> fc1_;
+  std::unique_ptr<ColumnLinear> fc2_;
 };
 
 }  // namespace tpc

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/row_linear.hpp"
 
-#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/local_linear.hpp"
 #include "reference/tensor_parallel/naming.hpp"
 #include "reference/tensor_parallel/overlap.hpp"
@@ -9,10 +8,10 @@
 
 namespace tpc {
 
-RowLinear::RowLinear(const std::string& name, int rank, int ranks, const Options& options)
-    : Layer(name), rank_(rank), ranks_(ranks), options_(options) {
-  TPC_EXPECT(options.in_features % ranks == 0, "{} input features of {} over {} ranks", options.in_features,
-             name, ranks);
+RowLinear::RowLinear(const std::string& name, const Position& at, const Options& options)
+    : Layer(name), tp_(at.tp()), options_(options) {
+  TPC_EXPECT(options.in_features % tp_.size == 0, "{} input features of {} over {} ranks",
+             options.in_features, name, tp_.size);
 }
 
 std::vector<ParameterSpec> RowLinear::parameters() const {
@@ -20,11 +19,11 @@ std::vector<ParameterSpec> RowLinear::parameters() const {
   std::vector<ParameterSpec> specs;
   const std::string weight_name = join(name(), "weight");
   specs.push_back({weight_name,
-                   {options_.out_features, options_.in_features / ranks_},
-                   {{weight_name, shard(weight, 1, rank_, ranks_), {}}}});
+                   {options_.out_features, options_.in_features / tp_.size},
+                   {{weight_name, shard(weight, 1, tp_)}}});
   if (options_.bias) {
-    std::vector<std::string> pending;
-    if (options_.sequence_parallel != SequenceParallel::off) pending.emplace_back("tp");
+    std::vector<Axis> pending;
+    if (options_.sequence_parallel != SequenceParallel::off) pending.push_back(Axis::tp);
     const Shape bias = {options_.out_features};
     specs.push_back({join(name(), "bias"), bias, {{join(name(), "bias"), replicate(bias), pending}}});
   }
@@ -47,12 +46,12 @@ Tensor RowLinear::multiply(Context& ctx, const Tensor& x, const Tensor& weight) 
 RowLinear::Backward RowLinear::multiply_back(Context& ctx, const Tensor& dy, const Tensor& weight) const {
   Compute& compute = ctx.compute();
   if (!overlaps(ctx)) {
-    Tensor dy_full = leave_tp_backward(ctx, options_.sequence_parallel, dy);
+    Tensor dy_full = leave_backward(ctx, dy);
     Tensor dx = linear_backward_input(compute, dy_full, weight);
     return {std::move(dy_full), std::move(dx)};
   }
   Shape shape = dy.shape();
-  shape.front() *= ctx.tp_size();
+  shape.front() *= ctx.tp().size;
   shape.back() = weight.size(1);
   Tensor dx = compute.allocate(dy.dtype(), std::move(shape), "dx");
   Tensor dy_full =
@@ -68,10 +67,7 @@ Output RowLinear::forward(Context& ctx, const Parameters& params, const Tensor& 
   const SiteScope scope(ctx, name());
   const Tensor x_shard = options_.input_is_split ? x : ScatterToTp::forward(ctx, x);
   const Tensor y = multiply(ctx, x_shard, params.at(join(name(), "weight")));
-  // In each rank's partial sum it would count once per rank.
-  const int times = ctx.planted(Fault::row_bias_before_reduce) ? ranks_ : 1;
-  for (int i = 0; options_.bias && i < times; ++i)
-    ctx.compute().add_rows(y, y, params.at(join(name(), "bias")));
+  if (options_.bias) add_bias(ctx, params, y);
   Output out{y, {}};
   out.saved.keep("x", x_shard);
   return out;
@@ -80,10 +76,7 @@ Output RowLinear::forward(Context& ctx, const Parameters& params, const Tensor& 
 InputGradient RowLinear::backward_input(Context& ctx, const Parameters& params, const Tensor& dy,
                                         Saved saved) const {
   const SiteScope scope(ctx, name());
-  const Tensor& weight = params.at(join(name(), "weight"));
-  auto [dy_full, dx] = multiply_back(ctx, dy, weight);
-  if (ctx.planted(Fault::row_input_gradient_of_own_tokens) && dy.size(0) != dy_full.size(0))
-    dx = ReduceScatterToSp::backward(ctx, linear_backward_input(ctx.compute(), dy, weight));
+  auto [dy_full, dx] = multiply_back(ctx, dy, params.at(join(name(), "weight")));
   Saved rest;
   rest.keep("x", saved.tensor("x"));
   rest.keep("dy", dy_full);
@@ -95,11 +88,20 @@ void RowLinear::backward_weight(Context& ctx, Saved rest, Gradients& gradients) 
   const SiteScope scope(ctx, name());
   gradients.add(ctx.compute(), join(name(), "weight"),
                 linear_backward_weight(ctx.compute(), rest.tensor("dy"), rest.tensor("x")));
-  if (!options_.bias) return;
-  const Tensor db = linear_backward_bias(ctx.compute(), rest.tensor("dy of the bias"));
-  if (ctx.planted(Fault::row_bias_gradient_divided) && options_.sequence_parallel == SequenceParallel::off)
-    ctx.compute().scale(db, db, 1.0 / ranks_);
-  gradients.add(ctx.compute(), join(name(), "bias"), db);
+  if (options_.bias)
+    gradients.add(ctx.compute(), join(name(), "bias"), bias_gradient(ctx, rest.tensor("dy of the bias")));
+}
+
+void RowLinear::add_bias(Context& ctx, const Parameters& params, const Tensor& y) const {
+  ctx.compute().add_rows(y, y, params.at(join(name(), "bias")));
+}
+
+Tensor RowLinear::bias_gradient(Context& ctx, const Tensor& dy) const {
+  return linear_backward_bias(ctx.compute(), dy);
+}
+
+Tensor RowLinear::leave_backward(Context& ctx, const Tensor& dy) const {
+  return leave_tp_backward(ctx, options_.sequence_parallel, dy);
 }
 
 }  // namespace tpc

@@ -22,7 +22,7 @@ class RowLinear : public Layer {
     SequenceParallel sequence_parallel = SequenceParallel::off;
     int overlap_chunks = 1;  // see Sharding
   };
-  RowLinear(const std::string& name, int rank, int ranks, const Options& options);
+  RowLinear(const std::string& name, const Position& at, const Options& options);
 
   std::vector<ParameterSpec> parameters() const override;
   Output forward(Context& ctx, const Parameters& params, const Tensor& x) const override;
@@ -30,18 +30,27 @@ class RowLinear : public Layer {
                                Saved saved) const override;
   void backward_weight(Context& ctx, Saved rest, Gradients& gradients) const override;
 
- private:
+ protected:
   struct Backward {
     Tensor dy;  // whole
     Tensor dx;
   };
+  // Steps. In each rank's partial sum the bias would count once per rank: it is added when the sum is there.
+  virtual void add_bias(Context& ctx, const Parameters& params, const Tensor& y) const;
+  virtual Tensor bias_gradient(Context& ctx, const Tensor& dy) const;
+  // The whole gradient of y, and that of x.
+  virtual Backward multiply_back(Context& ctx, const Tensor& dy, const Tensor& weight) const;
+  virtual Tensor leave_backward(Context& ctx, const Tensor& dy) const;
+
+  const Coordinate& tp() const { return tp_; }
+  const Options& options() const { return options_; }
+
+ private:
   // The product with its region, one after the other or overlapped.
   Tensor multiply(Context& ctx, const Tensor& x, const Tensor& weight) const;
-  Backward multiply_back(Context& ctx, const Tensor& dy, const Tensor& weight) const;
-  bool overlaps(const Context& ctx) const { return options_.overlap_chunks > 1 && ctx.tp_size() > 1; }
+  bool overlaps(const Context& ctx) const { return options_.overlap_chunks > 1 && ctx.tp().size > 1; }
 
-  int rank_;
-  int ranks_;
+  Coordinate tp_;
   Options options_;
 };
 

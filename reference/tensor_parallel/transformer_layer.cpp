@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/transformer_layer.hpp"
 
-#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/naming.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 
 namespace tpc {
 
-TransformerLayer::TransformerLayer(const std::string& name, const ModelConfig& config,
-                                   const Sharding& sharding, int rank, int ranks)
+TransformerLayer::TransformerLayer(const std::string& name, const LayerPlan& plan)
     : Layer(name),
-      sp_(sharding.sequence_parallel),
-      norm1_(join(name, "norm1"), config, sharding.sequence_parallel),
-      attention_(join(name, "attention"), config, sharding, rank, ranks),
-      attention_dropout_(join(name, "attention"), DropoutSite::attention_output, config.dropout.hidden),
-      norm2_(join(name, "norm2"), config, sharding.sequence_parallel),
-      mlp_(join(name, "mlp"), config, sharding, rank, ranks),
-      mlp_dropout_(join(name, "mlp"), DropoutSite::mlp_output, config.dropout.hidden) {}
+      sp_(plan.sharding.sequence_parallel),
+      norm1_(join(name, "norm1"), plan.config, sp_),
+      attention_(join(name, "attention"), plan),
+      attention_dropout_(plan.parts.dropout(join(name, "attention"), DropoutSite::attention_output,
+                                            plan.config.dropout.hidden)),
+      norm2_(join(name, "norm2"), plan.config, sp_),
+      mlp_(join(name, "mlp"), plan),
+      mlp_dropout_(
+          plan.parts.dropout(join(name, "mlp"), DropoutSite::mlp_output, plan.config.dropout.hidden)) {}
 
 std::vector<ParameterSpec> TransformerLayer::parameters() const {
   std::vector<ParameterSpec> specs;
@@ -34,11 +35,14 @@ Output TransformerLayer::forward_half(Context& ctx, const Parameters& params, co
     out.y = dropped.y;
     out.saved.keep("mask", dropped.mask);
   }
-  const bool on_every_rank = ctx.planted(Fault::residual_before_reduce) && sp_ == SequenceParallel::off;
-  for (int times = on_every_rank ? ctx.tp_size() : 1; times > 0; --times) ctx.compute().add(out.y, out.y, x);
+  add_residual(ctx, out.y, x);
   out.saved.keep("norm", std::move(normed.saved));
   out.saved.keep("branch", std::move(branched.saved));
   return out;
+}
+
+void TransformerLayer::add_residual(Context& ctx, const Tensor& y, const Tensor& x) const {
+  ctx.compute().add(y, y, x);
 }
 
 InputGradient TransformerLayer::backward_half(Context& ctx, const Parameters& params, const Tensor& dy,

@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/vocab_embedding.hpp"
 
-#include "reference/faults/fault.hpp"
 #include "reference/tensor_parallel/naming.hpp"
-#include "reference/tensor_parallel/planted_loss.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 #include "reference/tensor_parallel/regions.hpp"
 #include "reference/tensor_parallel/vocab.hpp"
 
 namespace tpc {
 
-namespace {
-
-constexpr std::int64_t padding_id = 1;  // of the fault that has one
-
-Tensor in_f32(Compute& compute, const Tensor& x) {
-  Tensor wide = compute.allocate(x.dtype() == DType::bf16 ? DType::f32 : x.dtype(), x.shape(), "in f32");
-  compute.copy(wide, x);
-  return wide;
-}
-
-}  // namespace
-
-VocabEmbedding::VocabEmbedding(const std::string& words, const std::string& positions,
-                               const ModelConfig& config, const Sharding& sharding, int rank, int ranks)
+VocabEmbedding::VocabEmbedding(const std::string& words, const std::string& positions, const LayerPlan& plan)
     : Layer(words),
       positions_(positions),
-      config_(config),
-      sp_(sharding.sequence_parallel),
-      slice_(vocab_slice(config, sharding, rank, ranks)),
-      dropout_(words, DropoutSite::embedding, config.dropout.embedding) {}
+      config_(plan.config),
+      sp_(plan.sharding.sequence_parallel),
+      slice_(vocab_slice(plan.config, plan.sharding, plan.at.tp())),
+      dropout_(plan.parts.dropout(words, DropoutSite::embedding, plan.config.dropout.embedding)) {}
 
 std::vector<ParameterSpec> VocabEmbedding::parameters() const {
   const std::string weight = join(name(), "weight");
@@ -40,8 +26,8 @@ std::vector<ParameterSpec> VocabEmbedding::parameters() const {
   if (learned()) {
     const std::string table = join(positions_, "weight");
     const Shape shape = {config_.positions, config_.hidden};
-    std::vector<std::string> pending;
-    if (sp_ != SequenceParallel::off) pending.emplace_back("tp");
+    std::vector<Axis> pending;
+    if (sp_ != SequenceParallel::off) pending.push_back(Axis::tp);
     specs.push_back({table, shape, {{table, replicate(shape), pending}}});
   }
   return specs;
@@ -49,7 +35,7 @@ std::vector<ParameterSpec> VocabEmbedding::parameters() const {
 
 // Of the rows this rank holds: all of the sequence, or its shard.
 Tensor VocabEmbedding::position_ids(Context& ctx, std::int64_t rows, std::int64_t batch) const {
-  const std::int64_t first = sp_ == SequenceParallel::off ? 0 : rows * ctx.tp_rank();
+  const std::int64_t first = sp_ == SequenceParallel::off ? 0 : rows * ctx.tp().rank;
   const Tensor host = host_tensor(DType::i64, {rows, batch});
   for (std::int64_t i = 0; i < host.count(); ++i) host.data<std::int64_t>()[i] = first + i / batch;
   const Tensor ids = ctx.compute().allocate(DType::i64, {rows, batch}, "position ids");
@@ -57,27 +43,28 @@ Tensor VocabEmbedding::position_ids(Context& ctx, std::int64_t rows, std::int64_
   return ids;
 }
 
+Tensor VocabEmbedding::ids_to_look_up(Context& /*ctx*/, const Tensor& ids) const { return ids; }
+
+Tensor VocabEmbedding::look_up(Context& ctx, const Tensor& ids, const Tensor& table,
+                               const VocabSlice& slice) const {
+  Tensor rows = ctx.compute().allocate(table.dtype(), {ids.size(0), ids.size(1), config_.hidden}, "embedded");
+  ctx.compute().embedding(rows, ids, table, slice);
+  return rows;
+}
+
 Output VocabEmbedding::forward(Context& ctx, const Parameters& params, const Tensor& all_ids) const {
   const SiteScope scope(ctx, name());
-  const Tensor ids = planted_ids(ctx, all_ids, slice_);
-  Compute& compute = ctx.compute();
-  const Tensor& words = params.at(join(name(), "weight"));
-  Tensor partial = compute.allocate(words.dtype(), {ids.size(0), ids.size(1), config_.hidden}, "embedded");
-  compute.embedding(partial, ids, words, planted_embedding_slice(ctx, slice_));
-  if (ctx.planted(Fault::embedding_widened)) partial = in_f32(compute, partial);
-  const Tensor y = leave_tp(ctx, sp_, partial);
+  const Tensor ids = ids_to_look_up(ctx, all_ids);
+  const Tensor y = leave_tp(ctx, sp_, look_up(ctx, ids, params.at(join(name(), "weight")), slice_));
   if (learned()) {
-    const DType dtype = params.at(join(positions_, "weight")).dtype();
-    Tensor positions = compute.allocate(dtype, y.shape(), "positions");
-    compute.embedding(positions, position_ids(ctx, y.size(0), y.size(1)),
-                      params.at(join(positions_, "weight")), {0, config_.positions, config_.positions});
-    if (ctx.planted(Fault::embedding_widened)) positions = in_f32(compute, positions);
-    compute.add(y, y, positions);
+    const VocabSlice all{0, config_.positions, config_.positions};
+    const Tensor own = position_ids(ctx, y.size(0), y.size(1));
+    ctx.compute().add(y, y, look_up(ctx, own, params.at(join(positions_, "weight")), all));
   }
   Output out{y, {}};
   out.saved.keep("ids", ids);
-  if (dropout_.active(ctx)) {
-    Dropout::Dropped dropped = dropout_.forward(ctx, y, token_draws(ctx, sp_, y));
+  if (dropout_->active(ctx)) {
+    Dropout::Dropped dropped = dropout_->forward(ctx, y, token_draws(ctx, sp_, y));
     out.y = dropped.y;
     out.saved.keep("mask", dropped.mask);
   }
@@ -90,11 +77,11 @@ InputGradient VocabEmbedding::backward_input(Context& ctx, const Parameters& /*p
   Tensor dy = dy_dropped;
   if (saved.has("mask")) {
     dy = ctx.compute().allocate(dy.dtype(), dy.shape(), "dy");
-    dropout_.backward(ctx, dy, dy_dropped, saved.tensor("mask"));
+    dropout_->backward(ctx, dy, dy_dropped, saved.tensor("mask"));
   }
   Saved rest;
   rest.keep("ids", saved.tensor("ids"));
-  rest.keep("dy", leave_tp_backward(ctx, sp_, dy));
+  rest.keep("dy", leave_backward(ctx, dy));
   if (learned()) rest.keep("dy of the positions", dy);
   return {Tensor(), std::move(rest)};
 }
@@ -103,17 +90,23 @@ void VocabEmbedding::backward_weight(Context& ctx, Saved rest, Gradients& gradie
   const SiteScope scope(ctx, name());
   Compute& compute = ctx.compute();
   const Tensor& dy = rest.tensor("dy");
-  const Tensor dwords = compute.allocate(dy.dtype(), {slice_.width, config_.hidden}, "dwords");
-  compute.embedding_backward(dwords, dy, rest.tensor("ids"), planted_embedding_slice(ctx, slice_));
-  if (ctx.planted(Fault::padding_row_of_every_shard) && ctx.tp_rank() > 0 && slice_.width > padding_id)
-    compute.fill(dwords.rows(padding_id % slice_.width, 1), 0);
-  gradients.add(compute, join(name(), "weight"), dwords);
+  gradients.add(compute, join(name(), "weight"), word_gradient(ctx, dy, rest.tensor("ids")));
   if (!learned()) return;
   const Tensor& dy_rows = rest.tensor("dy of the positions");
   const Tensor dpositions = compute.allocate(dy.dtype(), {config_.positions, config_.hidden}, "dpositions");
   compute.embedding_backward(dpositions, dy_rows, position_ids(ctx, dy_rows.size(0), dy_rows.size(1)),
                              {0, config_.positions, config_.positions});
   gradients.add(compute, join(positions_, "weight"), dpositions);
+}
+
+Tensor VocabEmbedding::word_gradient(Context& ctx, const Tensor& dy, const Tensor& ids) const {
+  Tensor dwords = ctx.compute().allocate(dy.dtype(), {slice_.width, config_.hidden}, "dwords");
+  ctx.compute().embedding_backward(dwords, dy, ids, slice_);
+  return dwords;
+}
+
+Tensor VocabEmbedding::leave_backward(Context& ctx, const Tensor& dy) const {
+  return leave_tp_backward(ctx, sp_, dy);
 }
 
 }  // namespace tpc

@@ -185,7 +185,7 @@ Suite random_suite(const SuiteOptions& options) {
   }
   std::vector<Tier> tiers = {Tier::exact, Tier::f64, Tier::f32, Tier::bf16};
   if (options.tiers_given) tiers = options.tiers;
-  std::erase_if(tiers, [](Tier tier) { return tier == Tier::replica || tier == Tier::statistics; });
+  std::erase_if(tiers, [](Tier tier) { return tier == Tier::statistics; });
   if (tiers.empty()) throw UsageError("--random draws in the tiers exact, f64, f32 and bf16 alone");
   const int most = std::min(options.world, *std::max_element(options.tp.begin(), options.tp.end()));
   for (int i = 0; i < options.random; ++i) {

@@ -59,7 +59,7 @@ TEST(RandomConfiguration, StaysWithinTheRanksAndTiers) {
     EXPECT_EQ(drawn.tier, Tier::bf16);
     EXPECT_EQ(drawn.problem.dtype, DType::bf16);
   }
-  EXPECT_THROW(random_configuration(1, 0, 3, {Tier::replica}), std::exception);
+  EXPECT_THROW(random_configuration(1, 0, 3, {Tier::statistics}), std::exception);
 }
 
 }  // namespace

@@ -136,8 +136,7 @@ Configuration configuration_of(std::string_view text) {
 
 std::string configuration_defect(const Configuration& c) {
   const ModelConfig& model = c.problem.model;
-  if (c.tier == Tier::replica || c.tier == Tier::statistics)
-    return fmt::format("tier {} compares with no baseline", name(c.tier));
+  if (c.tier == Tier::statistics) return fmt::format("tier {} compares with no baseline", name(c.tier));
   if (relevance::has_attention(c) && model.heads % model.kv_heads != 0)
     return fmt::format("kv_heads {} do not divide heads {}", model.kv_heads, model.heads);
   if (relevance::is_rotary(c) && model.head_dim % 2 != 0)

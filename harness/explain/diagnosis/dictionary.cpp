@@ -19,7 +19,7 @@ constexpr std::size_t most_candidates = 3;
 
 // In the tiers without tolerances, and of masks, equality counts.
 double ratio(const Case& c, const TensorDistances& tensor, const TensorError& error) {
-  const bool by_equality = is_mask(tensor.name) || c.tier == Tier::statistics || c.tier == Tier::replica;
+  const bool by_equality = is_mask(tensor.name) || c.tier == Tier::statistics;
   if (by_equality) return error.equal ? 0 : std::numeric_limits<double>::infinity();
   return error_ratio(c, tensor.expected, error);
 }

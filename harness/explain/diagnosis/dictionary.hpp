@@ -9,7 +9,7 @@
 
 #include "harness/judge/compare/tiers.hpp"
 #include "harness/values/implementation.hpp"
-#include "reference/faults/fault_set.hpp"
+#include "reference/faulty/fault_set.hpp"
 
 namespace tpc {
 

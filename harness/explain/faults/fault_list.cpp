@@ -2,7 +2,7 @@
 #include "harness/explain/faults/fault_list.hpp"
 
 #include "harness/values/join.hpp"
-#include "reference/faults/fault.hpp"
+#include "reference/faulty/fault.hpp"
 
 namespace tpc {
 

@@ -42,7 +42,7 @@ std::string ratio_text(const SuiteLine& line, const std::string& tier) {
 
 std::vector<std::string> tiers_of(const std::vector<SuiteLine>& lines) {
   std::vector<std::string> tiers;
-  for (const char* tier : {"exact", "f64", "f32", "bf16", "replica", "statistics"})
+  for (const char* tier : {"exact", "f64", "f32", "bf16", "statistics"})
     if (std::any_of(lines.begin(), lines.end(),
                     [&](const SuiteLine& line) { return line.ratios.contains(tier); }))
       tiers.emplace_back(tier);

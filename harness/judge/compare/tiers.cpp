@@ -13,8 +13,7 @@ namespace tpc {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::array<std::string_view, 6> tier_names = {"exact", "f64",     "f32",
-                                                        "bf16",  "replica", "statistics"};
+constexpr std::array<std::string_view, 5> tier_names = {"exact", "f64", "f32", "bf16", "statistics"};
 
 double in_units_of(double error, double allowed) {
   if (error == 0) return 0;
@@ -89,7 +88,6 @@ double error_ratio(const Case& c, const Expected& expected, const TensorError& e
     case Tier::bf16:
       return in_units_of(relative_error(expected, error),
                          rounding_tolerance(dtype, c.request.mesh.ranks(), expected));
-    case Tier::replica:
     case Tier::statistics:
       return 0;  // not a matter of single values
   }
@@ -115,8 +113,6 @@ std::string demand(const Case& c) {
           "error of the implementation on one rank; e_p: change of the baseline when its inputs move by one "
           "rounding",
           c.request.mesh.ranks(), unit_roundoff(c.request.problem.dtype));
-    case Tier::replica:
-      return "copies are equal bit for bit";
     case Tier::statistics:
       return fmt::format("rates and agreements within {} sigma, correlation at any lag within 8", alarm_z);
   }

@@ -6,7 +6,7 @@
 
 #include "harness/judge/baselines/collective_answers.hpp"
 #include "harness/judge/inputs/inputs.hpp"
-#include "reference/faults/faulty_communicator.hpp"
+#include "reference/faulty/faulty_communicator.hpp"
 
 namespace tpc {
 

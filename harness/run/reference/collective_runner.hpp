@@ -4,7 +4,7 @@
 #pragma once
 
 #include "harness/values/implementation.hpp"
-#include "reference/faults/fault_set.hpp"
+#include "reference/faulty/fault_set.hpp"
 
 namespace tpc {
 

@@ -25,8 +25,8 @@ class ReferenceImplementation : public Implementation {
       if (request.problem.kind == Problem::Kind::mesh) return run_mesh(request, ranks);
       validate(request.mesh, ranks->size());
       const int tp = tp_degree(request.mesh);
-      require_splittable(request.problem.operation, request.problem.model, request.sharding,
-                         request.problem.sequence, tp, faults_);
+      make_parts(faults_)->require_splittable(request.problem.operation, request.problem.model,
+                                              request.sharding, request.problem.sequence, tp);
       return ReferenceRun(request, ranks, *compute_, faults_).run();
     } catch (const Refusal& refusal) {
       Response refused;

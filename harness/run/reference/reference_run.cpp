@@ -5,11 +5,10 @@
 #include <limits>
 
 #include "harness/judge/inputs/inputs.hpp"
-#include "reference/faults/fault.hpp"
-#include "reference/faults/faulty_streams.hpp"
+#include "reference/faulty/fault.hpp"
+#include "reference/faulty/faulty_streams.hpp"
 #include "reference/model/transformer.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
-#include "reference/tensor_parallel/planted_parameters.hpp"
 #include "reference/tensor_parallel/recompute.hpp"
 #include "reference/tensor_parallel/row_first_mlp.hpp"
 #include "reference/tensor_parallel/vocab.hpp"
@@ -22,13 +21,8 @@ ReferenceRun::ReferenceRun(const Request& request, const CommunicatorPtr& ranks,
       problem_(request.problem),
       config_(request.problem.model),
       sp_(request.sharding.sequence_parallel),
-      ctx_(ranks, request.mesh, compute, faults),
-      rank_(ctx_.tp_rank()),
-      ranks_(ctx_.tp_size()) {
-  if (ranks_ > config_.kv_heads && ranks_ % config_.kv_heads == 0) {
-    const int kv_heads = static_cast<int>(config_.kv_heads);
-    ctx_.unflatten("tp", {kv_heads, ranks_ / kv_heads}, {"kv_heads", kv_copies_axis});
-  }
+      ctx_(ranks, request.mesh, compute, make_parts(faults)),
+      faults_(faults) {
   open_streams();
 }
 
@@ -39,7 +33,7 @@ void ReferenceRun::open_streams() {
   ctx_.training = random.training;
   if (rates == DropoutRates{} && problem_.operation != Operation::init) return;
   const StreamSetup setup = stream_setup(problem_.seed, ctx_.mesh(), random.seed_by_data_parallel_rank);
-  streams_ = make_faulty(make_random_streams(random.profile, setup), setup, ctx_.faults());
+  streams_ = ctx_.parts().streams(random.profile, setup);
   ctx_.streams = streams_.get();
   ctx_.on_mask = [this](const std::string& name, const Tensor& mask, const DrawLayout& layout) {
     give(name, mask, layout.placement);
@@ -81,7 +75,7 @@ Shape ReferenceRun::activation(std::int64_t features) const {
 // [S,B,C] replicated without, a sequence shard with sequence parallelism.
 Placement ReferenceRun::token_layout(std::int64_t features) const {
   return sp_ == SequenceParallel::off ? replicate(activation(features))
-                                      : shard(activation(features), 0, rank_, ranks_);
+                                      : shard(activation(features), 0, ctx_.tp());
 }
 
 bool ReferenceRun::is_dry() const { return ctx_.compute().device() == "shape-only"; }
@@ -106,12 +100,13 @@ Tensor ReferenceRun::input(const std::string& name, const Placement& placement) 
 
 Tensor ReferenceRun::whole_input(const std::string& name) {
   const Tensor whole = input(name, replicate(input_named(problem_, name).shape));
-  const bool rolled = ctx_.planted(Fault::batch_by_rank) && whole.dtype() == DType::i64 && !is_dry();
+  const bool rolled = faults_.contains(Fault::batch_by_rank) && whole.dtype() == DType::i64 && !is_dry();
   if (!rolled) return whole;
   const Tensor own = host_tensor(whole.dtype(), whole.shape(), name);
   const std::int64_t batch = problem_.batch;
   for (std::int64_t i = 0; i < whole.count(); ++i)
-    own.data<std::int64_t>()[i] = whole.data<std::int64_t>()[i / batch * batch + (i + rank_) % batch];
+    own.data<std::int64_t>()[i] =
+        whole.data<std::int64_t>()[i / batch * batch + (i + ctx_.tp().rank) % batch];
   return own;
 }
 
@@ -127,8 +122,8 @@ Parameters ReferenceRun::load(const std::vector<ParameterSpec>& specs) {
   const WeightSource source = [&](const std::string& name, const Block& block) {
     return drawn(name, block.global_offset, block.extent);
   };
-  return load_parameters(ctx_.compute(), planted_map(ctx_, specs), problem_.dtype,
-                         planted_source(ctx_, specs, source));
+  return load_parameters(ctx_.compute(), ctx_.parts().as_loaded(ctx_.position(), specs), problem_.dtype,
+                         ctx_.parts().weights(ctx_.position(), specs, source));
 }
 
 void ReferenceRun::give(const std::string& name, const Tensor& data, const Placement& placement) {
@@ -146,7 +141,7 @@ void ReferenceRun::give_loss(const Tensor& mean, const Tensor& tokens) {
 void ReferenceRun::give_gradients(const std::vector<ParameterSpec>& specs, const Gradients& gradients) {
   finalise_gradients(ctx_, specs, gradients);
   if (is_dry()) return;
-  for (const ParameterSpec& spec : planted_report(ctx_, specs))
+  for (const ParameterSpec& spec : ctx_.parts().as_reported(ctx_.position(), specs))
     for (const ParameterPart& part : spec.parts) {
       Placement placement = part.placement;
       // A fused tensor's other rows are other parts, not padding; a part on its own must be zero where it is
@@ -172,36 +167,36 @@ void ReferenceRun::account(const Saved& saved, std::size_t bytes_before, const P
   ctx_.compute().forget_all_but(keep);
 }
 
-std::unique_ptr<Layer> ReferenceRun::whole_block() const {
-  auto block = std::make_unique<TransformerLayer>("", config_, request_.sharding, rank_, ranks_);
-  if (request_.sharding.recompute != Recompute::full) return block;
-  return std::make_unique<Recomputed>(std::move(block));
-}
-
 ReferenceRun::SingleLayer ReferenceRun::build_layer() const {
   const Sharding& cut = request_.sharding;
   const Placement tokens = token_layout(config_.hidden);
   const Shape wide = activation(config_.ffn);
   switch (problem_.operation) {
     case Operation::column_linear: {
-      const ColumnLinears::Options options{
-          "", config_.hidden, config_.mlp_bias, true, sp_, ColumnLinears::Entry::shared, cut.overlap_chunks};
       const auto result = cut.gather_output ? ColumnLinear::Result::gathered : ColumnLinear::Result::sharded;
-      return {std::make_unique<ColumnLinear>(even_part("", config_.ffn, rank_, ranks_), options, result),
-              tokens, cut.gather_output ? replicate(wide) : shard(wide, 2, rank_, ranks_)};
+      return {ctx_.parts().column_linear(even_part("", config_.ffn, ctx_.position()),
+                                         {.in_features = config_.hidden,
+                                          .bias = config_.mlp_bias,
+                                          .sequence_parallel = sp_,
+                                          .overlap_chunks = cut.overlap_chunks},
+                                         result),
+              tokens, cut.gather_output ? replicate(wide) : shard(wide, 2, ctx_.tp())};
     }
-    case Operation::row_linear: {
-      const RowLinear::Options options{config_.ffn, config_.hidden,    config_.mlp_bias, cut.input_is_split,
-                                       sp_,         cut.overlap_chunks};
-      return {std::make_unique<RowLinear>("", rank_, ranks_, options),
-              cut.input_is_split ? shard(wide, 2, rank_, ranks_) : replicate(wide), tokens};
-    }
+    case Operation::row_linear:
+      return {ctx_.parts().row_linear("", ctx_.position(),
+                                      {.in_features = config_.ffn,
+                                       .out_features = config_.hidden,
+                                       .bias = config_.mlp_bias,
+                                       .input_is_split = cut.input_is_split,
+                                       .sequence_parallel = sp_,
+                                       .overlap_chunks = cut.overlap_chunks}),
+              cut.input_is_split ? shard(wide, 2, ctx_.tp()) : replicate(wide), tokens};
     case Operation::mlp:
       if (cut.mlp_order == MlpOrder::row_first)
-        return {std::make_unique<RowFirstMlp>("", config_, rank_, ranks_), tokens, tokens};
-      return {std::make_unique<Mlp>("", config_, cut, rank_, ranks_), tokens, tokens};
+        return {std::make_unique<RowFirstMlp>("", plan()), tokens, tokens};
+      return {std::make_unique<Mlp>("", plan()), tokens, tokens};
     case Operation::attention:
-      return {std::make_unique<Attention>("", config_, cut, rank_, ranks_), tokens, tokens};
+      return {std::make_unique<Attention>("", plan()), tokens, tokens};
     case Operation::layer_norm:
     case Operation::rms_norm: {
       ModelConfig config = config_;
@@ -211,7 +206,7 @@ ReferenceRun::SingleLayer ReferenceRun::build_layer() const {
     default:
       TPC_EXPECT(problem_.operation == Operation::transformer_layer, "{} is not a layer",
                  name(problem_.operation));
-      return {whole_block(), tokens, tokens};
+      return {block_of("", plan()), tokens, tokens};
   }
 }
 
@@ -239,14 +234,14 @@ void ReferenceRun::run_layer() {
 }
 
 void ReferenceRun::run_embedding() {
-  const VocabEmbedding layer("", "positions", config_, request_.sharding, rank_, ranks_);
-  const std::vector<ParameterSpec> specs = layer.parameters();
+  const auto layer = ctx_.parts().vocab_embedding("", "positions", plan());
+  const std::vector<ParameterSpec> specs = layer->parameters();
   const Parameters params = load(specs);
   const std::size_t bytes_before = ctx_.compute().live_bytes();
   Saved saved;
   {
     const SiteScope phase(ctx_, Phase::forward);
-    Output out = layer.forward(ctx_, params, whole_input("ids"));
+    Output out = layer->forward(ctx_, params, whole_input("ids"));
     give("y", out.y, token_layout(config_.hidden));
     saved = std::move(out.saved);
   }
@@ -255,7 +250,7 @@ void ReferenceRun::run_embedding() {
   Gradients gradients;
   {
     const SiteScope phase(ctx_, Phase::backward);
-    layer.backward(ctx_, params, input("dy", token_layout(config_.hidden)), std::move(saved), gradients);
+    layer->backward(ctx_, params, input("dy", token_layout(config_.hidden)), std::move(saved), gradients);
   }
   give_gradients(specs, gradients);
 }
@@ -265,7 +260,7 @@ void ReferenceRun::run_embedding() {
 Tensor ReferenceRun::sharded_logits(const Placement& layout, std::int64_t width) {
   Tensor logits =
       ctx_.compute().allocate(problem_.dtype, {problem_.sequence, problem_.batch, width}, "logits");
-  const bool taken = ctx_.planted(Fault::padding_in_the_softmax);
+  const bool taken = faults_.contains(Fault::padding_in_the_softmax);
   ctx_.compute().fill(logits, taken ? 0 : std::numeric_limits<double>::quiet_NaN());
   for (const Block& block : layout.blocks)
     ctx_.compute().copy_block(logits, block.local_offset, drawn("logits", block.global_offset, block.extent),
@@ -274,26 +269,26 @@ Tensor ReferenceRun::sharded_logits(const Placement& layout, std::int64_t width)
 }
 
 void ReferenceRun::run_cross_entropy() {
-  const VocabSlice slice = vocab_slice(config_, request_.sharding, rank_, ranks_);
+  const VocabSlice slice = vocab_slice(config_, request_.sharding, ctx_.tp());
   const Placement layout = padded_rows(activation(config_.vocab), 2, slice.first, slice.width);
-  const VocabCrossEntropy layer(config_.loss, slice);
+  const auto layer = ctx_.parts().vocab_cross_entropy(config_.loss, slice, ctx_.position());
   const std::size_t bytes_before = ctx_.compute().live_bytes();
   Saved saved;
   {
     const SiteScope phase(ctx_, Phase::forward);
     VocabCrossEntropy::Loss loss =
-        layer.forward(ctx_, sharded_logits(layout, slice.width), whole_input("targets"));
+        layer->forward(ctx_, sharded_logits(layout, slice.width), whole_input("targets"));
     give_loss(loss.mean, loss.tokens);
     saved = std::move(loss.saved);
   }
   account(saved, bytes_before, {});
   if (!wants(Action::backward)) return;
   const SiteScope phase(ctx_, Phase::backward);
-  give("dlogits", layer.backward(ctx_, upstream_of_loss(), saved), layout);
+  give("dlogits", layer->backward(ctx_, upstream_of_loss(), saved), layout);
 }
 
 void ReferenceRun::run_model() {
-  const Transformer model(config_, request_.sharding, rank_, ranks_);
+  const Transformer model(plan());
   const std::vector<ParameterSpec> specs = model.parameters();
   const Parameters params = load(specs);
   const std::size_t bytes_before = ctx_.compute().live_bytes();

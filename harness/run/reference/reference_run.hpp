@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/values/implementation.hpp"
-#include "reference/tensor_parallel/dropout.hpp"
+#include "reference/faulty/faulty_parts.hpp"
 
 namespace tpc {
 
@@ -27,7 +27,7 @@ class ReferenceRun {
     Placement y;
   };
   SingleLayer build_layer() const;
-  std::unique_ptr<Layer> whole_block() const;
+  LayerPlan plan() const { return {config_, request_.sharding, ctx_.position(), ctx_.parts()}; }
   void run_layer();
   void run_embedding();
   void run_cross_entropy();
@@ -38,7 +38,7 @@ class ReferenceRun {
 
   struct DropoutPlace {
     std::string name;  // of its mask
-    Dropout dropout;
+    std::unique_ptr<Dropout> dropout;
     DrawLayout layout;
   };
   std::vector<DropoutPlace> dropout_places() const;
@@ -69,8 +69,7 @@ class ReferenceRun {
   SequenceParallel sp_;
   Context ctx_;
   std::unique_ptr<RandomStreams> streams_;
-  int rank_;
-  int ranks_;
+  FaultSet faults_;  // of what is done here; the layers have their own
   Response response_;
 };
 

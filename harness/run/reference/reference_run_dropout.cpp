@@ -10,10 +10,10 @@ std::vector<ReferenceRun::DropoutPlace> ReferenceRun::dropout_places() const {
   std::vector<DropoutPlace> places;
   const auto add = [&](const std::string& layer, DropoutSite site, double rate, const DrawLayout& layout) {
     const std::string mask = "mask." + std::string(tpc::name(site));
-    if (rate > 0) places.push_back({join(layer, mask), Dropout(layer, site, rate), layout});
+    if (rate > 0) places.push_back({join(layer, mask), ctx_.parts().dropout(layer, site, rate), layout});
   };
   Shape local = activation(config_.hidden);
-  if (sp_ != SequenceParallel::off) local[0] /= ranks_;
+  if (sp_ != SequenceParallel::off) local[0] /= ctx_.tp().size;
   const DrawLayout tokens = token_draws(ctx_, sp_, host_tensor(DType::u8, local));
   const DrawLayout heads = head_draws(ctx_, problem_.batch, config_.heads, problem_.sequence);
   add("embedding", DropoutSite::embedding, config_.dropout.embedding, tokens);
@@ -41,24 +41,24 @@ void ReferenceRun::run_dropout() {
   std::vector<StreamState> before;
   for (const DropoutPlace& place : places) {
     before.push_back(streams_->state());
-    const Dropout::Dropped dropped = place.dropout.forward(ctx_, ones(place.layout), place.layout);
+    const Dropout::Dropped dropped = place.dropout->forward(ctx_, ones(place.layout), place.layout);
     masks.push_back(dropped.mask);
     give("forward." + place.name, dropped.y, place.layout.placement);
   }
   for (std::size_t i = places.size(); i-- > 0;) {
     const DropoutPlace& place = places[i];
     const RecomputeScope again(ctx_, before[i]);
-    give("recomputed." + place.name, place.dropout.forward(ctx_, ones(place.layout), place.layout).y,
+    give("recomputed." + place.name, place.dropout->forward(ctx_, ones(place.layout), place.layout).y,
          place.layout.placement);
     const Tensor dx = ones(place.layout);
-    place.dropout.backward(ctx_, dx, dx, masks[i]);
+    place.dropout->backward(ctx_, dx, dx, masks[i]);
     give("backward." + place.name, dx, place.layout.placement);
   }
   ctx_.site.step = 1;
   const StreamState checkpoint = streams_->state();
   for (const char* which : {"next.", "resumed."}) {
     for (const DropoutPlace& place : places)
-      give(which + place.name, place.dropout.forward(ctx_, ones(place.layout), place.layout).y,
+      give(which + place.name, place.dropout->forward(ctx_, ones(place.layout), place.layout).y,
            place.layout.placement);
     if (std::string(which) == "next.") give_streams();
     streams_->restore(checkpoint);

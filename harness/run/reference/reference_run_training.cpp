@@ -3,14 +3,13 @@
 
 #include "harness/judge/inputs/init_rule.hpp"
 #include "harness/run/reference/reference_run.hpp"
-#include "reference/faults/fault.hpp"
+#include "reference/faulty/fault.hpp"
 #include "reference/model/initialisation.hpp"
 #include "reference/model/transformer.hpp"
 #include "reference/optimizer/clipping.hpp"
 #include "reference/optimizer/gradient_norm.hpp"
 #include "reference/optimizer/optimizer.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
-#include "reference/tensor_parallel/planted_parameters.hpp"
 
 namespace tpc {
 
@@ -26,7 +25,7 @@ std::unique_ptr<Optimizer> optimizer_of(const TrainProblem& t, DType dtype) {
 
 void ReferenceRun::give_parameters(const std::string& prefix, const std::vector<ParameterSpec>& specs,
                                    const Parameters& params) {
-  for (const ParameterSpec& spec : planted_report(ctx_, specs)) {
+  for (const ParameterSpec& spec : ctx_.parts().as_reported(ctx_.position(), specs)) {
     const Tensor& local = params.at(spec.name);
     const Tensor host = host_tensor(local.dtype(), local.shape(), spec.name);
     ctx_.compute().copy(host, local);
@@ -39,23 +38,23 @@ void ReferenceRun::give_parameters(const std::string& prefix, const std::vector<
 }
 
 void ReferenceRun::run_init() {
-  const Transformer model(config_, request_.sharding, rank_, ranks_);
+  const Transformer model(plan());
   const std::vector<ParameterSpec> specs = model.parameters();
   const auto scale =
       problem_.init.inverse_root_fan_in ? WeightScale::inverse_root_fan_in : WeightScale::fixed;
   std::vector<InitRule> rules = initialisation_rules(Operation::model, config_, {scale, problem_.init.std});
-  if (problem_.init.inverse_root_fan_in && ctx_.planted(Fault::spread_of_the_shards_fan))
+  if (problem_.init.inverse_root_fan_in && faults_.contains(Fault::spread_of_the_shards_fan))
     for (InitRule& rule : rules)
-      if (rule.cut == TpCut::columns) rule.std *= std::sqrt(ranks_);
+      if (rule.cut == TpCut::columns) rule.std *= std::sqrt(ctx_.tp().size);
   for (const std::string& prefix : {std::string(), repeated_name("")})
     give_parameters(prefix, specs,
-                    initialise(ctx_.compute(), *streams_, specs, rules, problem_.dtype, {rank_, ranks_}));
+                    initialise(ctx_.compute(), *streams_, specs, rules, problem_.dtype, ctx_.tp()));
 }
 
 void ReferenceRun::run_train() {
   ctx_.on_mask = nullptr;
   const TrainProblem& t = problem_.train;
-  const Transformer model(config_, request_.sharding, rank_, ranks_);
+  const Transformer model(plan());
   const std::vector<ParameterSpec> specs = model.parameters();
   const Parameters params = load(specs);
   const auto optimizer = optimizer_of(t, problem_.dtype);
@@ -71,7 +70,7 @@ void ReferenceRun::run_train() {
       give(step_name(step, "token_loss"), loss.tokens, replicate({problem_.sequence, problem_.batch}));
     Gradients gradients;
     model.backward(ctx_, params, upstream_of_loss(), std::move(loss.saved), gradients);
-    if (!ctx_.planted(Fault::train_step_without_finalisation)) finalise_gradients(ctx_, specs, gradients);
+    if (!faults_.contains(Fault::train_step_without_finalisation)) finalise_gradients(ctx_, specs, gradients);
     const double norm = gradient_norm(ctx_, specs, gradients, t.norm);
     norms.data<double>()[step] = norm;
     if (t.max_norm > 0) clip_gradients(ctx_.compute(), gradients, norm, t.max_norm);

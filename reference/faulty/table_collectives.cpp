@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The communication library and its groups: rows COMM and MESH of the catalogue.
-#include "reference/faults/table_parts.hpp"
+#include "reference/faulty/table_parts.hpp"
 
 namespace tpc {
 

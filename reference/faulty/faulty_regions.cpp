@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/comm/buffers.hpp"
 #include "reference/comm/intercept.hpp"
-#include "reference/faults/edit.hpp"
-#include "reference/faults/fault.hpp"
-#include "reference/faults/faulty_communicator.hpp"
+#include "reference/faulty/edit.hpp"
+#include "reference/faulty/fault.hpp"
+#include "reference/faulty/faulty_communicator.hpp"
 
 namespace tpc {
 
@@ -17,6 +17,8 @@ class FaultyRegions {
   Pending operator()(Communicator& inner, const Call& call, const DeviceStream& after) const {
     if (call.kind == CollectiveKind::all_reduce) return all_reduce(inner, call, after);
     if (call.kind == CollectiveKind::reduce_scatter) return reduce_scatter(inner, call, after);
+    if (call.kind == CollectiveKind::all_gather && call.out.raw() != nullptr)
+      return all_gather(inner, call, after);
     return inner.start(call, after);
   }
 
@@ -31,6 +33,7 @@ class FaultyRegions {
       inner.run(call);
       return inner.start(Call::all_reduce(call.out, call.out, call.op), after);
     }
+    if (planted(Fault::finalised_in_bf16) && at("finalise_gradients")) round_to_bf16(call.in);
     if (planted(Fault::pending_gradients_averaged) && at("finalise_gradients")) {
       inner.run(call);
       scale_elements(call.out, 1.0 / inner.size());
@@ -51,6 +54,38 @@ class FaultyRegions {
     return inner.start(call, after);
   }
 
+  Pending all_gather(Communicator& inner, const Call& call, const DeviceStream& after) const {
+    const bool along_last_dim = at("gather_from_tp") || at("scatter_to_tp");
+    if (planted(Fault::gathered_along_first_dim) && along_last_dim && inner.size() > 1) {
+      inner.run(call);
+      leave_by_rank(call.out, inner.size());
+      return {};
+    }
+    if (planted(Fault::gather_buffer_reused) && site_.phase == Phase::forward) {
+      inner.run(call);
+      overwrite_earlier(call.out);
+      return {};
+    }
+    return inner.start(call, after);
+  }
+
+  // The shards [T,R,W] so that whoever sorts them into rows [R,T,W] ends with them as they came, one after
+  // the other.
+  static void leave_by_rank(const Tensor& stacked, int ranks) {
+    const Tensor came = copy_of(stacked);
+    const std::int64_t rows = stacked.size(0) / ranks;
+    for (std::int64_t rank = 0; rank < ranks; ++rank)
+      for (std::int64_t row = 0; row < rows; ++row)
+        copy_elements(stacked.rows(rank * rows + row, 1), came.rows(row * ranks + rank, 1));
+  }
+
+  // As if all results of one size had been put into one buffer.
+  void overwrite_earlier(const Tensor& result) const {
+    std::vector<Tensor>& earlier = (*gathered_)[to_string(result.shape())];
+    for (const Tensor& tensor : earlier) copy_elements(tensor, result);
+    earlier.push_back(result);
+  }
+
   bool planted(Fault fault) const { return faults_.contains(fault); }
   bool at(std::string_view operation) const { return site_.operation == operation; }
 
@@ -67,6 +102,8 @@ class FaultyRegions {
 
   const Site& site_;
   FaultSet faults_;
+  std::shared_ptr<std::map<std::string, std::vector<Tensor>>> gathered_ =
+      std::make_shared<std::map<std::string, std::vector<Tensor>>>();  // by shape
 };
 
 }  // namespace

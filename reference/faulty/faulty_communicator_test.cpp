@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/faults/faulty_communicator.hpp"
+#include "reference/faulty/faulty_communicator.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "reference/comm/local/local.hpp"
-#include "reference/faults/fault.hpp"
+#include "reference/faulty/fault.hpp"
 
 namespace tpc {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "reference/comm/buffers.hpp"
 #include "reference/comm/intercept.hpp"
-#include "reference/faults/edit.hpp"
-#include "reference/faults/fault.hpp"
-#include "reference/faults/faulty_communicator.hpp"
+#include "reference/faulty/edit.hpp"
+#include "reference/faulty/fault.hpp"
+#include "reference/faulty/faulty_communicator.hpp"
 
 namespace tpc {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/faults/fault.hpp"
+#include "reference/faulty/fault.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <tuple>
 
-#include "reference/faults/table_parts.hpp"
+#include "reference/faulty/table_parts.hpp"
 
 namespace tpc {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dropout, initialisation, gradient norm and optimizer: rows J, K and L of the catalogue, and slips
 // that are easily made, of which nobody has reported one.
-#include "reference/faults/table_parts.hpp"
+#include "reference/faulty/table_parts.hpp"
 
 namespace tpc {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/tensor_parallel/planted_parameters.hpp"
+#include "reference/faulty/faulty_parameters.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "reference/faults/edit.hpp"
-#include "reference/faults/fault.hpp"
+#include "reference/faulty/edit.hpp"
+#include "reference/faulty/fault.hpp"
 #include "reference/tensor_parallel/attention.hpp"
 
 namespace tpc {
@@ -31,18 +31,8 @@ bool is_of_norm(const std::vector<ParameterSpec>& specs, const std::string& cano
   return std::any_of(specs.begin(), specs.end(), [&](const ParameterSpec& s) { return s.name == gain; });
 }
 
-bool is_whole(const ParameterPart& part) {
-  return part.placement.blocks.size() == 1 &&
-         part.placement.blocks.front().extent == part.placement.global_shape;
-}
-
 bool is_row_bias(const std::vector<ParameterSpec>& specs, const ParameterPart& part) {
-  return part.canonical.ends_with("bias") && is_whole(part) && !is_of_norm(specs, part.canonical);
-}
-
-bool is_pending_over(const ParameterPart& part, std::string_view group) {
-  const auto& pending = part.gradient_pending_over;
-  return std::find(pending.begin(), pending.end(), group) != pending.end();
+  return part.canonical.ends_with("bias") && holds_everything(part) && !is_of_norm(specs, part.canonical);
 }
 
 Block rows_block(const Shape& global, std::int64_t first, std::int64_t rows, std::int64_t local_first) {
@@ -54,9 +44,9 @@ Block rows_block(const Shape& global, std::int64_t first, std::int64_t rows, std
 }
 
 // The parts one below the other, cut into T equal pieces as if they were one matrix.
-void cut_as_one(const Context& ctx, ParameterSpec& spec) {
+void cut_as_one(const Coordinate& tp, ParameterSpec& spec) {
   const std::int64_t rows = spec.shape[0];
-  const std::int64_t first = rows * ctx.tp_rank();
+  const std::int64_t first = rows * tp.rank;
   std::int64_t above = 0;
   for (ParameterPart& part : spec.parts) {
     const Shape& global = part.placement.global_shape;
@@ -81,90 +71,95 @@ void interleave(ParameterSpec& spec) {
   }
 }
 
-void take_kv_head_by_remainder(const Context& ctx, ParameterPart& part) {
-  if (!is_pending_over(part, kv_copies_axis)) return;
+void take_kv_head_by_remainder(const Coordinate& tp, ParameterPart& part) {
+  if (!is_pending_over(part, Axis::kv_copies)) return;
   Block& block = part.placement.blocks.front();
   const std::int64_t kv_heads = part.placement.global_shape[0] / block.extent[0];
-  block.global_offset[0] = ctx.tp_rank() % kv_heads * block.extent[0];
+  block.global_offset[0] = tp.rank % kv_heads * block.extent[0];
 }
 
 // Rows of the unpadded vocabulary, rounded down.
-void forget_padding(const Context& ctx, ParameterSpec& spec) {
+void forget_padding(const Coordinate& tp, ParameterSpec& spec) {
   ParameterPart& part = spec.parts.front();
   const std::int64_t vocab = part.placement.global_shape[0];
-  const bool padded = spec.parts.size() == 1 && !is_whole(part) && part.gradient_pending_over.empty() &&
-                      spec.shape[0] * ctx.tp_size() > vocab;
+  const bool padded = spec.parts.size() == 1 && !holds_everything(part) &&
+                      part.gradient_pending_over.empty() && spec.shape[0] * tp.size > vocab;
   if (!padded || spec.name.starts_with("head")) return;
-  spec.shape[0] = vocab / ctx.tp_size();
+  spec.shape[0] = vocab / tp.size;
   part.placement.blocks = {
-      rows_block(part.placement.global_shape, spec.shape[0] * ctx.tp_rank(), spec.shape[0], 0)};
+      rows_block(part.placement.global_shape, spec.shape[0] * tp.rank, spec.shape[0], 0)};
 }
 
 }  // namespace
 
-std::vector<ParameterSpec> planted_map(const Context& ctx, std::vector<ParameterSpec> specs) {
+std::vector<ParameterSpec> faulty_map(const FaultSet& faults, const Position& at,
+                                      std::vector<ParameterSpec> specs) {
   for (ParameterSpec& spec : specs) {
-    if (ctx.planted(Fault::gate_up_cut_as_one) && is_gate_up(spec)) cut_as_one(ctx, spec);
-    if (ctx.planted(Fault::qkv_cut_as_one) && is_qkv(spec)) cut_as_one(ctx, spec);
-    if (ctx.planted(Fault::interleaved_weight_cut_in_the_middle) && is_gate_up(spec)) interleave(spec);
-    if (ctx.planted(Fault::embedding_not_padded)) forget_padding(ctx, spec);
-    if (ctx.planted(Fault::kv_head_by_remainder))
-      for (ParameterPart& part : spec.parts) take_kv_head_by_remainder(ctx, part);
+    if (faults.contains(Fault::gate_up_cut_as_one) && is_gate_up(spec)) cut_as_one(at.tp(), spec);
+    if (faults.contains(Fault::qkv_cut_as_one) && is_qkv(spec)) cut_as_one(at.tp(), spec);
+    if (faults.contains(Fault::interleaved_weight_cut_in_the_middle) && is_gate_up(spec)) interleave(spec);
+    if (faults.contains(Fault::embedding_not_padded)) forget_padding(at.tp(), spec);
+    if (faults.contains(Fault::kv_head_by_remainder))
+      for (ParameterPart& part : spec.parts) take_kv_head_by_remainder(at.tp(), part);
   }
   return specs;
 }
 
-WeightSource planted_source(const Context& ctx, const std::vector<ParameterSpec>& specs,
-                            WeightSource source) {
-  if (!ctx.planted(Fault::row_bias_loaded_once_per_rank)) return source;
+WeightSource faulty_source(const FaultSet& faults, const Position& at,
+                           const std::vector<ParameterSpec>& specs, WeightSource source) {
+  if (!faults.contains(Fault::row_bias_loaded_once_per_rank)) return source;
   std::vector<std::string> biases;
   for (const ParameterSpec& spec : specs)
     for (const ParameterPart& part : spec.parts)
       if (is_row_bias(specs, part)) biases.push_back(part.canonical);
-  return [biases, ranks = ctx.tp_size(), source = std::move(source)](const std::string& canonical,
-                                                                     const Block& block) {
+  return [biases, ranks = at.tp().size, source = std::move(source)](const std::string& canonical,
+                                                                    const Block& block) {
     Tensor values = source(canonical, block);
     if (std::find(biases.begin(), biases.end(), canonical) != biases.end()) scale_elements(values, ranks);
     return values;
   };
 }
 
-std::vector<ParameterSpec> planted_report(const Context& ctx, std::vector<ParameterSpec> specs) {
+std::vector<ParameterSpec> faulty_report(const FaultSet& faults, const Position& at,
+                                         std::vector<ParameterSpec> specs) {
   for (ParameterSpec& spec : specs)
-    if (ctx.planted(Fault::fused_parts_not_sorted_out) && is_qkv(spec)) cut_as_one(ctx, spec);
+    if (faults.contains(Fault::fused_parts_not_sorted_out) && is_qkv(spec)) cut_as_one(at.tp(), spec);
   return specs;
 }
 
-std::vector<ParameterSpec> planted_pending(const Context& ctx, std::vector<ParameterSpec> specs) {
+std::vector<ParameterSpec> faulty_pending(const FaultSet& faults, std::vector<ParameterSpec> specs) {
   const bool sequence_shards = std::any_of(specs.begin(), specs.end(), [](const ParameterSpec& spec) {
     return std::any_of(spec.parts.begin(), spec.parts.end(),
-                       [](const ParameterPart& part) { return is_pending_over(part, "tp"); });
+                       [](const ParameterPart& part) { return is_pending_over(part, Axis::tp); });
   });
-  std::vector<ParameterSpec> planted = specs;
-  for (ParameterSpec& spec : planted)
+  std::vector<ParameterSpec> wrong = specs;
+  for (ParameterSpec& spec : wrong)
     for (ParameterPart& part : spec.parts) {
-      std::vector<std::string>& pending = part.gradient_pending_over;
+      std::vector<Axis>& pending = part.gradient_pending_over;
       const bool norm = is_of_norm(specs, part.canonical);
-      const bool copies = is_pending_over(part, kv_copies_axis);
+      const bool copies = is_pending_over(part, Axis::kv_copies);
       const bool forgotten =
-          ctx.planted(Fault::nothing_finalised) || (ctx.planted(Fault::norm_gradients_not_summed) && norm) ||
-          (ctx.planted(Fault::last_norm_not_summed) && part.canonical.starts_with("final_norm.")) ||
-          (ctx.planted(Fault::kv_copies_summed_under_sp_only) && copies && !sequence_shards) ||
-          (ctx.planted(Fault::kv_biases_not_summed) && copies && part.canonical.ends_with("bias"));
-      if (ctx.planted(Fault::whole_norm_gradients_summed) && norm && pending.empty()) pending = {"tp"};
+          faults.contains(Fault::nothing_finalised) ||
+          (faults.contains(Fault::norm_gradients_not_summed) && norm) ||
+          (faults.contains(Fault::last_norm_not_summed) && part.canonical.starts_with("final_norm.")) ||
+          (faults.contains(Fault::kv_copies_summed_under_sp_only) && copies && !sequence_shards) ||
+          (faults.contains(Fault::kv_biases_not_summed) && copies && part.canonical.ends_with("bias"));
+      if (faults.contains(Fault::whole_norm_gradients_summed) && norm && pending.empty())
+        pending = {Axis::tp};
       if (forgotten) pending.clear();
     }
-  return planted;
+  return wrong;
 }
 
-void rescale_planted(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients) {
-  const double share = 1.0 / ctx.tp_size();
+void rescale_faulty(const FaultSet& faults, Context& ctx, const std::vector<ParameterSpec>& specs,
+                    const Gradients& gradients) {
+  const double share = 1.0 / ctx.tp().size;
   for (const ParameterSpec& spec : specs)
     for (const ParameterPart& part : spec.parts) {
-      const bool averaged = ctx.planted(Fault::row_bias_gradient_averaged) && is_row_bias(specs, part) &&
-                            is_pending_over(part, "tp");
+      const bool averaged = faults.contains(Fault::row_bias_gradient_averaged) && is_row_bias(specs, part) &&
+                            is_pending_over(part, Axis::tp);
       const Tensor gradient = part_of(gradients.at(spec.name), part);
-      if (averaged || ctx.planted(Fault::gradients_divided_by_ranks))
+      if (averaged || faults.contains(Fault::gradients_divided_by_ranks))
         ctx.compute().scale(gradient, gradient, share);
     }
 }

@@ -2,7 +2,7 @@
 // The pages of the table of faults.
 #pragma once
 
-#include "reference/faults/fault.hpp"
+#include "reference/faulty/fault.hpp"
 
 namespace tpc {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/faults/faulty_streams.hpp"
+#include "reference/faulty/faulty_streams.hpp"
 
 #include <utility>
 
-#include "reference/faults/fault.hpp"
+#include "reference/faulty/fault.hpp"
 
 namespace tpc {
 
@@ -20,7 +20,7 @@ class FaultyStreams : public RandomStreams {
   }
 
   CounterRule for_mask(const MaskSite& site, const DrawLayout& layout) override {
-    const bool sharded = is_sharded_over(layout, "tp");
+    const bool sharded = is_sharded_over(layout, Axis::tp);
     const bool by_tokens = sharded && site.site != DropoutSite::attention_probabilities;
     CounterRule rule;
     if (planted(Fault::same_mask_on_every_shard) ||
@@ -45,7 +45,7 @@ class FaultyStreams : public RandomStreams {
     } else {
       rule = inner_->for_weights(parameter, layout);
     }
-    if (!is_sharded_over(layout, "tp") && planted(Fault::replicated_parameter_of_own_stream))
+    if (!is_sharded_over(layout, Axis::tp) && planted(Fault::replicated_parameter_of_own_stream))
       rule.key += own_key();
     if (planted(Fault::state_restored_after_each_draw)) inner_->restore(before);
     return seeded(rule);
@@ -53,6 +53,9 @@ class FaultyStreams : public RandomStreams {
 
   StreamState state() const override { return inner_->state(); }
   void restore(const StreamState& state) override { inner_->restore(state); }
+  void replay(const StreamState& state) override {
+    if (!planted(Fault::recompute_draws_anew)) inner_->restore(state);
+  }
 
  private:
   static constexpr std::uint64_t shift = 64;

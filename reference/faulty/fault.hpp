@@ -10,7 +10,7 @@
 
 #include "reference/comm/communicator.hpp"
 #include "reference/core/definitions.hpp"
-#include "reference/faults/fault_set.hpp"
+#include "reference/faulty/fault_set.hpp"
 
 namespace tpc {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cross entropy and embedding on shards of the vocabulary: rows E, F and I of the catalogue.
-#include "reference/faults/table_parts.hpp"
+#include "reference/faulty/table_parts.hpp"
 
 namespace tpc {
 

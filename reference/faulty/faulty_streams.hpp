@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "reference/faults/fault_set.hpp"
+#include "reference/faulty/fault_set.hpp"
 #include "reference/random/random_streams.hpp"
 
 namespace tpc {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows a rank loads, what is refused, and which batch it sees: rows G, H and parts of M of the
 // catalogue.
-#include "reference/faults/table_parts.hpp"
+#include "reference/faulty/table_parts.hpp"
 
 namespace tpc {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is summed, and how often: rows A to D of the catalogue.
-#include "reference/faults/table_parts.hpp"
+#include "reference/faulty/table_parts.hpp"
 
 namespace tpc {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "reference/comm/trace.hpp"
-#include "reference/faults/fault_set.hpp"
+#include "reference/faulty/fault_set.hpp"
 
 namespace tpc {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/faults/fault.hpp"
+#include "reference/faulty/fault.hpp"
 
 namespace tpc {
 
