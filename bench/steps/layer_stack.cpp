@@ -4,7 +4,6 @@
 #include "harness/judge/inputs/inputs.hpp"
 #include "harness/judge/inputs/problem_inputs.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
-#include "reference/tensor_parallel/parts.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc::bench {
@@ -67,23 +66,34 @@ Problem stack_problem(const StackShape& shape) {
   return problem;
 }
 
+namespace {
+
+Sharding sharding_of(const Form& form) {
+  return {.sequence_parallel = form.sequence_parallel, .overlap_chunks = form.overlap_chunks};
+}
+
+Stage stack_of(const StackShape& shape, const Context& ctx) {
+  const Sharding sharding = sharding_of(shape.form);
+  require_splittable(Operation::transformer_layer, shape.model, sharding, shape.sequence, ctx.tp().size);
+  return make_stage({shape.model, sharding, ctx.position(), ctx.parts()}, {.end = shape.model.layers});
+}
+
+}  // namespace
+
 LayerStack::LayerStack(const StackShape& shape, const CommunicatorPtr& ranks, Compute& compute)
-    : shape_(shape), problem_(stack_problem(shape)), ctx_(ranks, tp_mesh(ranks), compute), compute_(compute) {
-  const Sharding sharding{.sequence_parallel = shape.form.sequence_parallel,
-                          .overlap_chunks = shape.form.overlap_chunks};
-  const int size = ranks->size();
-  require_splittable(Operation::transformer_layer, shape.model, sharding, shape.sequence, size);
-  for (std::int64_t layer = 0; layer < shape.model.layers; ++layer) {
-    layers_.push_back(std::make_unique<TransformerLayer>(
-        fmt::format("blocks.{}", layer), LayerPlan{shape.model, sharding, ctx_.position(), ctx_.parts()}));
-    for (ParameterSpec& spec : layers_.back()->parameters()) specs_.push_back(std::move(spec));
-  }
+    : shape_(shape),
+      problem_(stack_problem(shape)),
+      ctx_(ranks, tp_mesh(ranks), compute),
+      compute_(compute),
+      stage_(stack_of(shape, ctx_)),
+      specs_(stage_.parameters()),
+      gradients_(specs_) {
   const bool dry = compute.device() == "shape-only";
-  parameters_ =
+  parameters_ = HeldParameters(
       load_parameters(compute, specs_, shape.dtype, [&](const std::string& name, const Block& block) {
         return dry ? compute.allocate(shape.dtype, block.extent, name)
                    : draw_tensor(problem_, input_named(problem_, name), block.global_offset, block.extent);
-      });
+      }));
   for (int slot = 0; slot < slots; ++slot) {
     x_.push_back(drawn("x", token_layout(), slot));
     dy_.push_back(drawn("dy", token_layout(), slot));
@@ -107,46 +117,26 @@ Tensor LayerStack::drawn(const std::string& name, const Placement& placement, in
 }
 
 void LayerStack::forward(int slot) {
-  const SiteScope phase(ctx_, Phase::forward);
-  saved_.clear();
-  y_ = x_.at(static_cast<std::size_t>(slot));
-  for (const auto& layer : layers_) {
-    Output out = layer->forward(ctx_, parameters_, y_);
-    y_ = out.y;
-    saved_.push_back(std::move(out.saved));
-  }
+  result_ = {};
+  result_ = stage_.forward(ctx_, parameters_, x_.at(static_cast<std::size_t>(slot)));
 }
 
 void LayerStack::backward(int slot) {
-  const SiteScope phase(ctx_, Phase::backward);
-  TPC_EXPECT(saved_.size() == layers_.size(), "backward without a forward before");
-  gradients_ = Gradients();
-  dx_ = dy_.at(static_cast<std::size_t>(slot));
-  for (std::size_t layer = layers_.size(); layer-- > 0;) {
-    dx_ = layers_[layer]->backward(ctx_, parameters_, dx_, std::move(saved_[layer]), gradients_);
-    saved_.pop_back();
-  }
+  gradients_ = Gradients(specs_);
+  dx_ = stage_.backward(ctx_, parameters_, dy_.at(static_cast<std::size_t>(slot)), std::move(result_.saved),
+                        gradients_);
 }
 
-void LayerStack::finalise() {
-  const SiteScope phase(ctx_, Phase::finalise);
-  finalise_gradients(ctx_, specs_, gradients_);
-}
+void LayerStack::finalise() { finalise_gradients(ctx_, gradients_); }
 
 std::vector<PlacedTensor> LayerStack::outputs() const {
-  std::vector<PlacedTensor> all = {{"y", y_, token_layout()}};
+  std::vector<PlacedTensor> all = {{"y", result_.y, token_layout()}};
   if (!dx_) return all;
   all.push_back({"dx", dx_, token_layout()});
   for (const ParameterSpec& spec : specs_)
     for (const ParameterPart& part : spec.parts)
       all.push_back({part.canonical, gradients_.at(spec.name), part.placement});
   return all;
-}
-
-std::size_t LayerStack::saved_bytes() const {
-  std::size_t bytes = 0;
-  for (const Saved& saved : saved_) bytes += saved.bytes();
-  return bytes;
 }
 
 }  // namespace tpc::bench

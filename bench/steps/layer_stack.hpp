@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/values/request.hpp"
-#include "reference/tensor_parallel/transformer_layer.hpp"
+#include "reference/model/stage.hpp"
 
 namespace tpc::bench {
 
@@ -58,8 +58,8 @@ class LayerStack {
   void finalise();
 
   const Trace& trace() const { return ctx_.trace(); }
-  std::vector<PlacedTensor> outputs() const;  // of what ran last: y; dx and gradients
-  std::size_t saved_bytes() const;            // of the last forward, until backward took it
+  std::vector<PlacedTensor> outputs() const;                         // of what ran last: y; dx and gradients
+  std::size_t saved_bytes() const { return result_.saved.bytes(); }  // until backward took it
 
  private:
   Placement token_layout() const;
@@ -69,13 +69,12 @@ class LayerStack {
   Problem problem_;
   Context ctx_;
   Compute& compute_;
-  std::vector<std::unique_ptr<TransformerLayer>> layers_;
+  Stage stage_;
   std::vector<ParameterSpec> specs_;
-  Parameters parameters_;
+  HeldParameters parameters_;
   std::vector<Tensor> x_;
   std::vector<Tensor> dy_;
-  std::vector<Saved> saved_;
-  Tensor y_;
+  Stage::Result result_;
   Tensor dx_;
   Gradients gradients_;
 };

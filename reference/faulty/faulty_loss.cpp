@@ -46,6 +46,11 @@ class FaultyCrossEntropy : public VocabCrossEntropy {
         due_(due),
         ranks_(at.tp().size) {}
 
+  Loss forward(Context& ctx, const Tensor& logits, const Tensor& targets) const override {
+    if (planted(Fault::padding_in_the_softmax)) clear_padding(logits);
+    return VocabCrossEntropy::forward(ctx, logits, targets);
+  }
+
  protected:
   void make_terms(Context& ctx, const Rows& rows) const override {
     VocabCrossEntropy::make_terms(ctx, rows);
@@ -106,6 +111,13 @@ class FaultyCrossEntropy : public VocabCrossEntropy {
 
   static double log_sum_exp(const Rows& rows, std::int64_t row) {
     return value_at(rows.max, row) + std::log(value_at(rows.sum_exp, row));
+  }
+
+  // What a padded head makes of them.
+  void clear_padding(const Tensor& logits) const {
+    edit_elements(logits, [&](std::int64_t i, double logit) {
+      return due_.first + i % due_.width < due_.valid ? logit : 0;
+    });
   }
 
   // Of the logits that this rank holds, the one of the first padded class.

@@ -151,8 +151,8 @@ std::vector<ParameterSpec> faulty_pending(const FaultSet& faults, std::vector<Pa
   return wrong;
 }
 
-void rescale_faulty(const FaultSet& faults, Context& ctx, const std::vector<ParameterSpec>& specs,
-                    const Gradients& gradients) {
+void rescale_faulty(const FaultSet& faults, Context& ctx, const Gradients& gradients) {
+  const std::vector<ParameterSpec>& specs = gradients.specs();
   const double share = 1.0 / ctx.tp().size;
   for (const ParameterSpec& spec : specs)
     for (const ParameterPart& part : spec.parts) {

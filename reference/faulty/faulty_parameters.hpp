@@ -5,8 +5,9 @@
 #pragma once
 
 #include "reference/faulty/fault_set.hpp"
+#include "reference/parameters/gradients.hpp"
+#include "reference/parameters/loading.hpp"
 #include "reference/tensor_parallel/context.hpp"
-#include "reference/tensor_parallel/parameters.hpp"
 
 namespace tpc {
 
@@ -21,7 +22,6 @@ std::vector<ParameterSpec> faulty_report(const FaultSet& faults, const Position&
 
 // As finalisation reads them, and what it does to the sums.
 std::vector<ParameterSpec> faulty_pending(const FaultSet& faults, std::vector<ParameterSpec> specs);
-void rescale_faulty(const FaultSet& faults, Context& ctx, const std::vector<ParameterSpec>& specs,
-                    const Gradients& gradients);
+void rescale_faulty(const FaultSet& faults, Context& ctx, const Gradients& gradients);
 
 }  // namespace tpc

@@ -16,6 +16,15 @@ namespace tpc {
 
 namespace {
 
+// Each sequence of the batch in the place of the one `by` before it.
+Tensor rolled_batch(const Tensor& tokens, int by) {
+  const Tensor rolled = host_tensor(tokens.dtype(), tokens.shape(), "tokens");
+  const std::int64_t batch = tokens.size(1);
+  for (std::int64_t i = 0; i < tokens.count(); ++i)
+    rolled.data<std::int64_t>()[i] = tokens.data<std::int64_t>()[i / batch * batch + (i + by) % batch];
+  return rolled;
+}
+
 class FaultyParts : public Parts {
  public:
   explicit FaultyParts(const FaultSet& faults) : faults_(faults) {}
@@ -78,15 +87,28 @@ class FaultyParts : public Parts {
     return faulty_source(faults_, at, specs, std::move(source));
   }
 
-  void finalise(Context& ctx, const std::vector<ParameterSpec>& specs,
-                const Gradients& gradients) const override {
-    const std::vector<ParameterSpec> wrong = faulty_pending(faults_, specs);
+  std::int64_t fan_in(const ParameterPart& weight) const override {
+    const bool of_shard = planted(Fault::spread_of_the_shards_fan) && !weight.placement.blocks.empty();
+    return of_shard ? weight.placement.blocks.front().extent.at(1) : Parts::fan_in(weight);
+  }
+  Tensor as_read(const Position& at, const Tensor& tokens) const override {
+    return planted(Fault::batch_by_rank) ? rolled_batch(tokens, at.tp().rank) : tokens;
+  }
+
+  void finalise(Context& ctx, const Gradients& gradients) const override {
+    const std::vector<ParameterSpec> wrong = faulty_pending(faults_, gradients.specs());
     std::vector<PendingGroup> groups = pending_groups(wrong);
     for (const PendingGroup& group : groups) group_of(ctx, group);  // made in one order by all
     if (planted(Fault::group_order_differs_by_rank) && ctx.tp().rank % 2 == 1)
       std::reverse(groups.begin(), groups.end());
     for (const PendingGroup& group : groups) sum_pending(ctx, group, wrong, gradients);
-    rescale_faulty(faults_, ctx, specs, gradients);
+    rescale_faulty(faults_, ctx, gradients);
+  }
+  void finish_step(Context& ctx, Gradients& gradients) const override {
+    if (planted(Fault::train_step_without_finalisation))
+      gradients.settle_all();
+    else
+      Parts::finish_step(ctx, gradients);
   }
 
   bool counts_in_norm(const Position& at, const ParameterPart& part) const override {

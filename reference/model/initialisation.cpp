@@ -15,23 +15,31 @@ class RuleList {
   RuleList(const ModelConfig& config, const InitOptions& options) : config_(config), options_(options) {}
 
   void linear(const std::string& prefix, const Shape& weight, bool bias, TpCut cut, double factor = 1) {
-    const double std =
-        options_.scale == WeightScale::fixed ? options_.std : 1 / std::sqrt(static_cast<double>(weight[1]));
-    rules_.push_back({join(prefix, "weight"), weight, 0, std * factor, cut});
+    const bool by_fan_in = options_.scale == WeightScale::inverse_root_fan_in;
+    const double std = by_fan_in ? 1 / std::sqrt(static_cast<double>(weight[1])) : options_.std;
+    rules_.push_back({.parameter = join(prefix, "weight"),
+                      .shape = weight,
+                      .std = std * factor,
+                      .by_fan_in = by_fan_in,
+                      .cut = cut});
     // A row linear's bias is added once, after the sum over the ranks, and is replicated.
     if (bias)
-      rules_.push_back(
-          {join(prefix, "bias"), {weight[0]}, 0, 0, cut == TpCut::rows ? TpCut::rows : TpCut::none});
+      rules_.push_back({.parameter = join(prefix, "bias"),
+                        .shape = {weight[0]},
+                        .cut = cut == TpCut::rows ? TpCut::rows : TpCut::none});
   }
 
   void table(const std::string& prefix, std::int64_t rows, TpCut cut) {
-    rules_.push_back({join(prefix, "weight"), {rows, config_.hidden}, 0, options_.std, cut});
+    rules_.push_back({.parameter = join(prefix, "weight"),
+                      .shape = {rows, config_.hidden},
+                      .std = options_.std,
+                      .cut = cut});
   }
 
   void norm(const std::string& prefix, NormKind kind) {
-    rules_.push_back({join(prefix, "gain"), {config_.hidden}, 1, 0, TpCut::none});
+    rules_.push_back({.parameter = join(prefix, "gain"), .shape = {config_.hidden}, .mean = 1});
     if (kind == NormKind::layer_norm)
-      rules_.push_back({join(prefix, "bias"), {config_.hidden}, 0, 0, TpCut::none});
+      rules_.push_back({.parameter = join(prefix, "bias"), .shape = {config_.hidden}});
   }
 
   void attention(const std::string& prefix) {
@@ -99,6 +107,11 @@ RowRange rows_of_part(const ParameterSpec& spec, const ParameterPart& part) {
              spec.name);
   const Block& block = part.placement.blocks.front();
   return {block.local_offset[0], block.extent[0]};
+}
+
+double spread(const InitRule& rule, const ParameterPart& part, const Parts& parts) {
+  if (!rule.by_fan_in) return rule.std;
+  return rule.std * std::sqrt(static_cast<double>(rule.shape[1]) / static_cast<double>(parts.fan_in(part)));
 }
 
 void fill_blocks(const Tensor& out, const DrawLayout& layout, double value, Compute& host) {
@@ -174,7 +187,7 @@ DrawLayout part_layout(const ParameterSpec& spec, const ParameterPart& part, con
 }
 
 Parameters initialise(Compute& compute, RandomStreams& streams, const std::vector<ParameterSpec>& specs,
-                      const std::vector<InitRule>& rules, DType dtype, const Coordinate& tp) {
+                      const std::vector<InitRule>& rules, DType dtype, const LayerPlan& plan) {
   const auto host_compute = make_host_compute();
   Parameters params;
   for (const ParameterSpec& spec : specs) {
@@ -183,11 +196,11 @@ Parameters initialise(Compute& compute, RandomStreams& streams, const std::vecto
     const Tensor host = stored ? host_tensor(dtype, spec.shape) : Tensor();
     for (const ParameterPart& part : spec.parts) {
       const InitRule& rule = rule_of(part.canonical, rules);
-      const DrawLayout layout = part_layout(spec, part, rule, tp);
+      const DrawLayout layout = part_layout(spec, part, rule, plan.at.tp());
       const RowRange rows = rows_of_part(spec, part);
       const Tensor out = stored ? host.rows(rows.first, rows.count) : Tensor();
       if (rule.std > 0)
-        draw_normal(streams, rule.parameter, layout, {rule.mean, rule.std}, out);
+        draw_normal(streams, rule.parameter, layout, {rule.mean, spread(rule, part, plan.parts)}, out);
       else if (stored)
         fill_blocks(out, layout, rule.mean, *host_compute);
     }

@@ -8,7 +8,7 @@
 
 #include "reference/core/definitions.hpp"
 #include "reference/random/draws.hpp"
-#include "reference/tensor_parallel/parameters.hpp"
+#include "reference/tensor_parallel/parts.hpp"
 
 namespace tpc {
 
@@ -21,6 +21,7 @@ struct InitRule {
   Shape shape;            // of the whole tensor
   double mean = 0;        // the value itself where std is 0
   double std = 0;
+  bool by_fan_in = false;  // std is made for the features of the whole weight
   TpCut cut = TpCut::none;
 };
 
@@ -44,6 +45,6 @@ DrawLayout part_layout(const ParameterSpec& spec, const ParameterPart& part, con
 
 // This rank's parameters, drawn in the order of the specifications. Padding is zero.
 Parameters initialise(Compute& compute, RandomStreams& streams, const std::vector<ParameterSpec>& specs,
-                      const std::vector<InitRule>& rules, DType dtype, const Coordinate& tp);
+                      const std::vector<InitRule>& rules, DType dtype, const LayerPlan& plan);
 
 }  // namespace tpc

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "reference/comm/local/local.hpp"
-#include "reference/model/transformer.hpp"
+#include "reference/model/stage.hpp"
 
 namespace tpc {
 namespace {
@@ -87,11 +87,11 @@ Assembly initialised(const Setting& setting, int ranks, std::vector<StreamState>
     const DeviceMesh mesh(world, {{ranks}, {"tp"}});
     const auto compute = make_host_compute();
     const auto streams = make_random_streams(setting.profile, stream_setup(1234, mesh));
-    const Transformer model({setting.config, setting.sharding, mesh.position(), *right_parts()});
-    const std::vector<ParameterSpec> specs = model.parameters();
-    const Parameters params = initialise(
-        *compute, *streams, specs, initialisation_rules(Operation::model, setting.config, setting.options),
-        DType::f64, mesh.position().tp());
+    const LayerPlan plan{setting.config, setting.sharding, mesh.position(), *right_parts()};
+    const std::vector<ParameterSpec> specs = transformer(plan).parameters();
+    const Parameters params =
+        initialise(*compute, *streams, specs,
+                   initialisation_rules(Operation::model, setting.config, setting.options), DType::f64, plan);
     const std::lock_guard lock(mutex);
     for (const ParameterSpec& spec : specs) assemble(assembly, spec, params.at(spec.name));
     if (states != nullptr) (*states)[static_cast<std::size_t>(world->rank())] = streams->state();
@@ -108,7 +108,7 @@ double std_of(const std::vector<double>& values) {
 TEST(Rules, NameEveryParameterOfTheModelWithItsShape) {
   for (const ModelConfig& config : {small_model(), llama_model(6)}) {
     const std::vector<InitRule> rules = initialisation_rules(Operation::model, config);
-    const Transformer model({config, {}, {}, *right_parts()});
+    const Stage model = transformer({config, {}, {}, *right_parts()});
     std::map<std::string, Shape> shapes;
     for (const ParameterSpec& spec : model.parameters())
       for (const ParameterPart& part : spec.parts) shapes[part.canonical] = part.placement.global_shape;
@@ -223,12 +223,14 @@ TEST(Initialise, ShapeOnlyMovesTheStreamsAlike) {
   const auto compute = make_shape_only_compute();
   const auto host = make_host_compute();
   const ModelConfig config = small_model();
-  const Transformer model({config, {}, Position::on_tp(1, 2), *right_parts()});
+  const Sharding sharding;
+  const LayerPlan plan{config, sharding, Position::on_tp(1, 2), *right_parts()};
+  const Stage model = transformer(plan);
   const auto rules = initialisation_rules(Operation::model, config);
   StreamState states[2];
   for (int i = 0; i < 2; ++i) {
     const auto streams = make_random_streams("megatron", {.tp = 1});
-    initialise(i == 0 ? *compute : *host, *streams, model.parameters(), rules, DType::f32, {1, 2});
+    initialise(i == 0 ? *compute : *host, *streams, model.parameters(), rules, DType::f32, plan);
     states[i] = streams->state();
   }
   EXPECT_EQ(states[0], states[1]);

@@ -24,7 +24,7 @@ class AdamW final : public Optimizer {
   void step(Compute& compute, const Parameters& params, const Gradients& gradients) override {
     ++steps_;
     for (const auto& [name, parameter] : params) {
-      const Update update = checked_update(compute, name, parameter, gradients);
+      const Update update = checked_update(compute, name, parameter, gradients, dtype_);
       const Tensor m = moments_.of(compute, "m", name, parameter);
       const Tensor v = moments_.of(compute, "v", name, parameter);
       visit_update(parameter.dtype(), dtype_, [&](auto p, auto s, auto a) {
@@ -43,7 +43,7 @@ class AdamW final : public Optimizer {
   template <class P, class S, class A>
   void move(const Update& update, const Tensor& first, const Tensor& second) const {
     P* const parameter = update.parameter.data<P>();
-    const P* const gradient = update.gradient.data<P>();
+    const A* const gradient = update.gradient.data<A>();
     S* const m = first.data<S>();
     S* const v = second.data<S>();
     const auto t = static_cast<double>(steps_);
@@ -53,7 +53,7 @@ class AdamW final : public Optimizer {
     const A beta1 = static_cast<A>(options_.beta1);
     const A beta2 = static_cast<A>(options_.beta2);
     for (std::int64_t i = 0; i < update.parameter.count(); ++i) {
-      const A g = static_cast<A>(gradient[i]);
+      const A g = gradient[i];
       m[i] = static_cast<S>(beta1 * static_cast<A>(m[i]) + (1 - beta1) * g);
       v[i] = static_cast<S>(beta2 * static_cast<A>(v[i]) + (1 - beta2) * g * g);
       const A mean = static_cast<A>(m[i]) / correction1;

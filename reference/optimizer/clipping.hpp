@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "reference/tensor_parallel/parameters.hpp"
+#include "reference/parameters/gradients.hpp"
 
 namespace tpc {
 

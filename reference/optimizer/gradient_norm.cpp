@@ -47,13 +47,14 @@ double over_tp(Context& ctx, const NormTerm& term, bool largest) {
 
 }  // namespace
 
-double gradient_norm(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients,
-                     double p) {
+double gradient_norm(Context& ctx, const Gradients& gradients, double p) {
   TPC_EXPECT(ctx.compute().device() == "host", "gradient norm on {}", ctx.compute().device());
   TPC_EXPECT(p >= 1, "the {}-norm of the gradients", p);
+  TPC_EXPECT(gradients.due().empty(), "the norm of gradients of which sums over {} are due",
+             name(gradients.due().front().axis));
   const SiteScope phase(ctx, Phase::step);
   NormTerm term;
-  for (const ParameterSpec& spec : specs)
+  for (const ParameterSpec& spec : gradients.specs())
     for (const ParameterPart& part : spec.parts)
       if (ctx.parts().counts_in_norm(ctx.position(), part))
         add_part(term, part_of(gradients.at(spec.name), part), p);

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "reference/parameters/gradients.hpp"
 #include "reference/tensor_parallel/context.hpp"
-#include "reference/tensor_parallel/parameters.hpp"
 
 namespace tpc {
 
@@ -12,7 +12,6 @@ namespace tpc {
 //   (sum of |g|^p)^(1/p), or the largest |g|.
 // Accumulated in f64, in the order of the specifications. Gradients must be finished (gradient_finalisation).
 // Padding never counts. One all_reduce. A NaN anywhere is a NaN everywhere.
-double gradient_norm(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients,
-                     double p = 2);
+double gradient_norm(Context& ctx, const Gradients& gradients, double p = 2);
 
 }  // namespace tpc

@@ -7,8 +7,9 @@
 #include <limits>
 
 #include "reference/comm/local/local.hpp"
+#include "reference/model/stage.hpp"
 #include "reference/optimizer/clipping.hpp"
-#include "reference/optimizer/test_support.hpp"
+#include "reference/parameters/test_support.hpp"
 
 namespace tpc {
 namespace {
@@ -55,12 +56,12 @@ void expect_dense_norms(const NormCase& c) {
     Context ctx(world, {{c.ranks}, {"tp"}}, *compute);
     const Sharding sharding{.sequence_parallel = c.sp, .fused = c.fused, .padded_vocab = 48};
     const std::vector<ParameterSpec> specs =
-        Transformer({config, sharding, ctx.position(), ctx.parts()}).parameters();
+        transformer({config, sharding, ctx.position(), ctx.parts()}).parameters();
     const Gradients gradients = local_gradients(*compute, specs, "gradient");
     spoil_padding(config, specs.front(), gradients);
     for (const double p : {1.0, 2.0, 3.0, infinity}) {
       const double expected = dense_norm(specs, p);
-      EXPECT_NEAR(gradient_norm(ctx, specs, gradients, p), expected, 1e-13 * expected)
+      EXPECT_NEAR(gradient_norm(ctx, gradients, p), expected, 1e-13 * expected)
           << "p " << p << ", " << c.kv_heads << " kv heads over " << c.ranks;
     }
     if (c.ranks == 1) return;
@@ -86,17 +87,18 @@ TEST(GradientNorm, ByHand) {
     const std::vector<ParameterSpec> specs = {
         {"sharded", {1}, {{"sharded", shard({2}, 0, world->rank(), 2), {}}}},
         {"replicated", {1}, {{"replicated", replicate({1}), {Axis::tp}}}}};
-    Gradients gradients;
+    Gradients gradients(specs);
+    gradients.settle_all();
     for (const char* name : {"sharded", "replicated"}) {
       const Tensor g = compute->allocate(DType::f32, {1}, "g");
       compute->fill(g, std::string(name) == "sharded" ? -2 - world->rank() : 6);
       gradients.add(*compute, name, g);
     }
-    EXPECT_EQ(gradient_norm(ctx, specs, gradients, 1), 11);
-    EXPECT_EQ(gradient_norm(ctx, specs, gradients), 7);  // 4 + 9 + 36
-    EXPECT_EQ(gradient_norm(ctx, specs, gradients, infinity), 6);
-    EXPECT_NEAR(gradient_norm(ctx, specs, gradients, 3), std::cbrt(8.0 + 27 + 216), 1e-14);
-    EXPECT_THROW(gradient_norm(ctx, specs, gradients, 0.5), ContractError);
+    EXPECT_EQ(gradient_norm(ctx, gradients, 1), 11);
+    EXPECT_EQ(gradient_norm(ctx, gradients), 7);  // 4 + 9 + 36
+    EXPECT_EQ(gradient_norm(ctx, gradients, infinity), 6);
+    EXPECT_NEAR(gradient_norm(ctx, gradients, 3), std::cbrt(8.0 + 27 + 216), 1e-14);
+    EXPECT_THROW(gradient_norm(ctx, gradients, 0.5), ContractError);
   });
 }
 
@@ -121,9 +123,9 @@ TEST(GradientNorm, NanAndInfinityReachEveryRank) {
         const Tensor g = compute->allocate(DType::f64, {2}, "g");
         compute->fill(g, 1);
         if (world->rank() == 1) g.data<double>()[0] = bad;
-        Gradients gradients;
+        Gradients gradients(specs);
         gradients.add(*compute, "w", g);
-        const double norm = gradient_norm(ctx, specs, gradients, p);
+        const double norm = gradient_norm(ctx, gradients, p);
         EXPECT_TRUE(std::isnan(bad) ? std::isnan(norm) : std::isinf(norm)) << p << ": " << norm;
       });
 }
@@ -132,7 +134,7 @@ TEST(GradientNorm, EmptyIsZero) {
   on_local_ranks(2, [](const CommunicatorPtr& world) {
     const auto compute = make_host_compute();
     Context ctx(world, {{2}, {"tp"}}, *compute);
-    EXPECT_EQ(gradient_norm(ctx, {}, {}), 0);
+    EXPECT_EQ(gradient_norm(ctx, Gradients({})), 0);
   });
 }
 
@@ -147,7 +149,7 @@ TEST(Clipping, ScalesToTheLimitOrNotAtAll) {
     const auto compute = make_host_compute();
     const Tensor g = compute->allocate(dtype, {3}, "g");
     compute->fill(g, 3);
-    Gradients gradients;
+    Gradients gradients({ParameterSpec{"g"}});
     gradients.add(*compute, "g", g);
     EXPECT_EQ(clip_gradients(*compute, gradients, 5, 10), 1);
     const Tensor wide = host_tensor(DType::f64, {3});

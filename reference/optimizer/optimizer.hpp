@@ -6,7 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "reference/tensor_parallel/parameters.hpp"
+#include "reference/parameters/gradients.hpp"
+#include "reference/parameters/loading.hpp"
 
 namespace tpc {
 
@@ -26,7 +27,7 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
   virtual ~Optimizer() = default;
 
-  // Every parameter must have its finished gradient, of its dtype. On the host.
+  // Every parameter must have its finished gradient, of whatever dtype. On the host.
   virtual void step(Compute& compute, const Parameters& params, const Gradients& gradients) = 0;
 
   virtual OptimizerState state() const = 0;  // a copy

@@ -16,7 +16,7 @@ class Sgd final : public Optimizer {
   void step(Compute& compute, const Parameters& params, const Gradients& gradients) override {
     ++steps_;
     for (const auto& [name, parameter] : params) {
-      const Update update = checked_update(compute, name, parameter, gradients);
+      const Update update = checked_update(compute, name, parameter, gradients, dtype_);
       const Tensor b = options_.momentum > 0 ? momentum_.of(compute, "momentum", name, parameter) : Tensor();
       visit_update(parameter.dtype(), dtype_,
                    [&](auto p, auto s, auto a) { move<decltype(p), decltype(s), decltype(a)>(update, b); });
@@ -33,11 +33,11 @@ class Sgd final : public Optimizer {
   template <class P, class S, class A>
   void move(const Update& update, const Tensor& b) const {
     P* const parameter = update.parameter.data<P>();
-    const P* const gradient = update.gradient.data<P>();
+    const A* const gradient = update.gradient.data<A>();
     S* const momentum = b ? b.data<S>() : nullptr;
     const A lr = static_cast<A>(options_.lr);
     for (std::int64_t i = 0; i < update.parameter.count(); ++i) {
-      A direction = static_cast<A>(gradient[i]);
+      A direction = gradient[i];
       if (momentum != nullptr) {
         momentum[i] =
             static_cast<S>(static_cast<A>(options_.momentum) * static_cast<A>(momentum[i]) + direction);

@@ -46,14 +46,19 @@ void StateTensors::restore(const std::map<std::string, Tensor>& tensors) {
   tensors_ = copied_tensors(tensors);
 }
 
-Update checked_update(const Compute& compute, const std::string& name, const Tensor& parameter,
-                      const Gradients& gradients) {
+Update checked_update(Compute& compute, const std::string& name, const Tensor& parameter,
+                      const Gradients& gradients, DType states) {
   TPC_EXPECT(compute.device() == "host", "an optimizer on {}", compute.device());
   const Tensor& gradient = gradients.at(name);
-  TPC_EXPECT(gradient.dtype() == parameter.dtype() && gradient.shape() == parameter.shape(),
-             "{} is {} {}, its gradient {} {}", name, tpc::name(parameter.dtype()),
-             to_string(parameter.shape()), tpc::name(gradient.dtype()), to_string(gradient.shape()));
-  return {parameter, gradient};
+  TPC_EXPECT(gradients.due().empty(), "a step with gradients of which sums over {} are due",
+             tpc::name(gradients.due().front().axis));
+  TPC_EXPECT(gradient.shape() == parameter.shape(), "{} is {}, its gradient {}", name,
+             to_string(parameter.shape()), to_string(gradient.shape()));
+  const DType arithmetic = parameter.dtype() == DType::f64 || states == DType::f64 ? DType::f64 : DType::f32;
+  if (gradient.dtype() == arithmetic) return {parameter, gradient};
+  const Tensor converted = compute.allocate(arithmetic, gradient.shape(), "gradient");
+  compute.copy(converted, gradient);
+  return {parameter, converted};
 }
 
 }  // namespace tpc

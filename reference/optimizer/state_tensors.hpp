@@ -26,10 +26,10 @@ class StateTensors {
 // A parameter with its gradient, checked.
 struct Update {
   Tensor parameter;
-  Tensor gradient;
+  Tensor gradient;  // in the dtype of the arithmetic
 };
-Update checked_update(const Compute& compute, const std::string& name, const Tensor& parameter,
-                      const Gradients& gradients);
+Update checked_update(Compute& compute, const std::string& name, const Tensor& parameter,
+                      const Gradients& gradients, DType states);
 
 // The number as T, by way of f32 where T is bf16.
 template <class T>

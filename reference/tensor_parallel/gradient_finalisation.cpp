@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
 
-#include <algorithm>
-
 #include "reference/tensor_parallel/parts.hpp"
 
 namespace tpc {
 
 namespace {
-
-bool is_pending_over(const ParameterPart& part, const PendingGroup& group) {
-  return is_pending_over(part, group.axis) && (group.axis != Axis::kv_copies || part.copies == group.copies);
-}
 
 std::vector<Tensor> tensors_pending_over(const PendingGroup& group, const std::vector<ParameterSpec>& specs,
                                          const Gradients& gradients) {
@@ -23,17 +17,6 @@ std::vector<Tensor> tensors_pending_over(const PendingGroup& group, const std::v
 }
 
 }  // namespace
-
-std::vector<PendingGroup> pending_groups(const std::vector<ParameterSpec>& specs) {
-  std::vector<PendingGroup> groups;
-  for (const ParameterSpec& spec : specs)
-    for (const ParameterPart& part : spec.parts)
-      for (const Axis axis : part.gradient_pending_over) {
-        const PendingGroup group{axis, axis == Axis::kv_copies ? part.copies : 1};
-        if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
-      }
-  return groups;
-}
 
 Communicator& group_of(Context& ctx, const PendingGroup& group) {
   return group.axis == Axis::kv_copies ? ctx.kv_copies(group.copies) : ctx.group(group.axis);
@@ -61,9 +44,10 @@ void sum_pending(Context& ctx, const PendingGroup& group, const std::vector<Para
   }
 }
 
-void finalise_gradients(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients) {
+void finalise_gradients(Context& ctx, Gradients& gradients) {
   const SiteScope phase(ctx, Phase::finalise);
-  ctx.parts().finalise(ctx, specs, gradients);
+  ctx.parts().finalise(ctx, gradients);
+  gradients.settle_all();
 }
 
 }  // namespace tpc

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "reference/parameters/gradients.hpp"
 #include "reference/tensor_parallel/context.hpp"
-#include "reference/tensor_parallel/parameters.hpp"
 
 namespace tpc {
 
@@ -12,16 +12,10 @@ namespace tpc {
 // each parameter's specification, over which groups. Under sequence parallelism these are norm gains and
 // biases, row biases and learned positions (over tp); with fewer kv heads than ranks, the k and v projections
 // (over their copies). All gradients pending over a group are summed in one all_reduce, in the order of the
-// specifications.
-void finalise_gradients(Context& ctx, const std::vector<ParameterSpec>& specs, const Gradients& gradients);
+// specifications. Afterwards no sum is due.
+void finalise_gradients(Context& ctx, Gradients& gradients);
 
-// Its steps: the groups in the order in which specifications first name them, and the sum over one of them.
-struct PendingGroup {
-  Axis axis = Axis::tp;
-  int copies = 1;  // of kv_copies
-  bool operator==(const PendingGroup&) const = default;
-};
-std::vector<PendingGroup> pending_groups(const std::vector<ParameterSpec>& specs);
+// Its steps: the ranks of a group, and the sum over them of what the specifications say is pending there.
 Communicator& group_of(Context& ctx, const PendingGroup& group);
 void sum_pending(Context& ctx, const PendingGroup& group, const std::vector<ParameterSpec>& specs,
                  const Gradients& gradients);

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "reference/tensor_parallel/naming.hpp"
+
 namespace tpc {
 
 void Saved::keep(const std::string& name, Tensor tensor) {
@@ -33,7 +35,7 @@ std::vector<Saved::Entry> Saved::entries() const {
   std::vector<Entry> all;
   for (const auto& [name, tensor] : tensors_) all.push_back({name, tensor});
   for (const auto& [name, inner] : inner_)
-    for (Entry& entry : inner.entries()) all.push_back({name + "." + entry.name, std::move(entry.tensor)});
+    for (Entry& entry : inner.entries()) all.push_back({join(name, entry.name), std::move(entry.tensor)});
   return all;
 }
 

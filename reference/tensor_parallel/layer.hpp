@@ -6,9 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "reference/parameters/gradients.hpp"
+#include "reference/parameters/loading.hpp"
 #include "reference/random/random_streams.hpp"
 #include "reference/tensor_parallel/context.hpp"
-#include "reference/tensor_parallel/parameters.hpp"
 
 namespace tpc {
 

@@ -63,10 +63,14 @@ WeightSource Parts::weights(const Position&, const std::vector<ParameterSpec>&, 
   return source;
 }
 
-void Parts::finalise(Context& ctx, const std::vector<ParameterSpec>& specs,
-                     const Gradients& gradients) const {
-  for (const PendingGroup& group : pending_groups(specs)) sum_pending(ctx, group, specs, gradients);
+std::int64_t Parts::fan_in(const ParameterPart& weight) const { return weight.placement.global_shape.at(1); }
+
+Tensor Parts::as_read(const Position&, const Tensor& tokens) const { return tokens; }
+
+void Parts::finalise(Context& ctx, const Gradients& gradients) const {
+  for (const PendingGroup& group : gradients.due()) sum_pending(ctx, group, gradients.specs(), gradients);
 }
+void Parts::finish_step(Context& ctx, Gradients& gradients) const { finalise_gradients(ctx, gradients); }
 
 bool Parts::counts_in_norm(const Position& at, const ParameterPart& part) const {
   if (part.placement.blocks.empty()) return false;

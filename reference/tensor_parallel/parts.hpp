@@ -8,10 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "reference/parameters/gradients.hpp"
+#include "reference/parameters/loading.hpp"
 #include "reference/random/random_streams.hpp"
 #include "reference/tensor_parallel/column_linear.hpp"
 #include "reference/tensor_parallel/dropout.hpp"
-#include "reference/tensor_parallel/parameters.hpp"
 #include "reference/tensor_parallel/row_linear.hpp"
 #include "reference/tensor_parallel/transformer_layer.hpp"
 #include "reference/tensor_parallel/vocab_cross_entropy.hpp"
@@ -65,9 +66,15 @@ class Parts {
   virtual std::vector<ParameterSpec> as_reported(const Position& at, std::vector<ParameterSpec> specs) const;
   virtual WeightSource weights(const Position& at, const std::vector<ParameterSpec>& specs,
                                WeightSource source) const;
-  // See gradient_finalisation.hpp; and whether this rank's share of a part enters the norm of the gradients.
-  virtual void finalise(Context& ctx, const std::vector<ParameterSpec>& specs,
-                        const Gradients& gradients) const;
+  // The features that reach an output of a linear, for which its weight's initial spread is made: those of
+  // the whole weight, not of the shard.
+  virtual std::int64_t fan_in(const ParameterPart& weight) const;
+
+  // A batch [S,B] of tokens, on the host, as this rank reads it: the same on all ranks of tp.
+  virtual Tensor as_read(const Position& at, const Tensor& tokens) const;
+  // See gradient_finalisation.hpp; and what a training step does of it when its last backward has ended: all.
+  virtual void finalise(Context& ctx, const Gradients& gradients) const;
+  virtual void finish_step(Context& ctx, Gradients& gradients) const;
   // Shards do on every rank, what all ranks hold on the first alone, and of the copies of a kv head the
   // first: each element of the canonical parameter counts once.
   virtual bool counts_in_norm(const Position& at, const ParameterPart& part) const;

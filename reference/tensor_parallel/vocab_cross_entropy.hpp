@@ -21,7 +21,7 @@ class VocabCrossEntropy {
     Saved saved;
   };
   // logits [S,B,width] of this rank's slice; targets [S,B] on every rank.
-  Loss forward(Context& ctx, const Tensor& logits, const Tensor& targets) const;
+  virtual Loss forward(Context& ctx, const Tensor& logits, const Tensor& targets) const;
   // dloss [1] is the upstream gradient of the mean. Returns dlogits [S,B,width].
   Tensor backward(Context& ctx, const Tensor& dloss, const Saved& saved) const;
 

@@ -5,9 +5,6 @@
 #include <limits>
 
 #include "harness/judge/inputs/inputs.hpp"
-#include "reference/faulty/fault.hpp"
-#include "reference/faulty/faulty_streams.hpp"
-#include "reference/model/transformer.hpp"
 #include "reference/tensor_parallel/gradient_finalisation.hpp"
 #include "reference/tensor_parallel/recompute.hpp"
 #include "reference/tensor_parallel/row_first_mlp.hpp"
@@ -21,8 +18,7 @@ ReferenceRun::ReferenceRun(const Request& request, const CommunicatorPtr& ranks,
       problem_(request.problem),
       config_(request.problem.model),
       sp_(request.sharding.sequence_parallel),
-      ctx_(ranks, request.mesh, compute, make_parts(faults)),
-      faults_(faults) {
+      ctx_(ranks, request.mesh, compute, make_parts(faults)) {
   open_streams();
 }
 
@@ -42,15 +38,6 @@ void ReferenceRun::open_streams() {
 
 Response ReferenceRun::run() {
   switch (problem_.operation) {
-    case Operation::vocab_embedding:
-      run_embedding();
-      break;
-    case Operation::vocab_cross_entropy:
-      run_cross_entropy();
-      break;
-    case Operation::model:
-      run_model();
-      break;
     case Operation::dropout:
       run_dropout();
       break;
@@ -61,7 +48,7 @@ Response ReferenceRun::run() {
       run_train();
       break;
     default:
-      run_layer();
+      run_stage();
   }
   response_.status = Response::Status::result;
   response_.trace = ctx_.trace();
@@ -98,22 +85,19 @@ Tensor ReferenceRun::input(const std::string& name, const Placement& placement) 
   return local;
 }
 
-Tensor ReferenceRun::whole_input(const std::string& name) {
-  const Tensor whole = input(name, replicate(input_named(problem_, name).shape));
-  const bool rolled = faults_.contains(Fault::batch_by_rank) && whole.dtype() == DType::i64 && !is_dry();
-  if (!rolled) return whole;
-  const Tensor own = host_tensor(whole.dtype(), whole.shape(), name);
-  const std::int64_t batch = problem_.batch;
-  for (std::int64_t i = 0; i < whole.count(); ++i)
-    own.data<std::int64_t>()[i] =
-        whole.data<std::int64_t>()[i / batch * batch + (i + ctx_.tp().rank) % batch];
-  return own;
+// ids or targets [S,B].
+Tensor ReferenceRun::tokens(const std::string& name) {
+  const Tensor drawn_here = drawn(name, {0, 0}, {problem_.sequence, problem_.batch});
+  const Tensor host = is_dry() ? drawn_here : ctx_.parts().as_read(ctx_.position(), drawn_here);
+  Tensor local = ctx_.compute().allocate(host.dtype(), host.shape(), name);
+  ctx_.compute().copy(local, host);
+  return local;
 }
 
 // The upstream gradient of the loss, in the loss's own dtype.
 Tensor ReferenceRun::upstream_of_loss() {
   Tensor dloss = ctx_.compute().allocate(statistics_dtype(problem_.dtype), {1}, "dloss");
-  ctx_.compute().copy(dloss, whole_input("dloss"));
+  ctx_.compute().copy(dloss, input("dloss", replicate({1})));
   return dloss;
 }
 
@@ -133,13 +117,8 @@ void ReferenceRun::give(const std::string& name, const Tensor& data, const Place
   response_.tensors.push_back({name, host, placement});
 }
 
-void ReferenceRun::give_loss(const Tensor& mean, const Tensor& tokens) {
-  give("loss", mean, replicate({1}));
-  give("token_loss", tokens, replicate({problem_.sequence, problem_.batch}));
-}
-
-void ReferenceRun::give_gradients(const std::vector<ParameterSpec>& specs, const Gradients& gradients) {
-  finalise_gradients(ctx_, specs, gradients);
+void ReferenceRun::give_parts(const std::string& prefix, const std::vector<ParameterSpec>& specs,
+                              const Parameters& tensors) {
   if (is_dry()) return;
   for (const ParameterSpec& spec : ctx_.parts().as_reported(ctx_.position(), specs))
     for (const ParameterPart& part : spec.parts) {
@@ -147,7 +126,7 @@ void ReferenceRun::give_gradients(const std::vector<ParameterSpec>& specs, const
       // A fused tensor's other rows are other parts, not padding; a part on its own must be zero where it is
       // padded.
       if (spec.parts.size() > 1) placement.padding = std::nullopt;
-      response_.tensors.push_back({"grad." + part.canonical, gradients.at(spec.name), placement});
+      give(prefix + part.canonical, tensors.at(spec.name), placement);
     }
 }
 
@@ -167,142 +146,117 @@ void ReferenceRun::account(const Saved& saved, std::size_t bytes_before, const P
   ctx_.compute().forget_all_but(keep);
 }
 
-ReferenceRun::SingleLayer ReferenceRun::build_layer() const {
+ReferenceRun::Built ReferenceRun::build() const {
   const Sharding& cut = request_.sharding;
   const Placement tokens = token_layout(config_.hidden);
   const Shape wide = activation(config_.ffn);
+  const auto of = [](auto layer, Placement x, Placement y) {
+    std::vector<std::unique_ptr<Layer>> layers;
+    layers.push_back(std::move(layer));
+    return Built{Stage(std::move(layers)), std::move(x), std::move(y)};
+  };
   switch (problem_.operation) {
+    case Operation::vocab_embedding:
+      return of(ctx_.parts().vocab_embedding("", "positions", plan()), {}, tokens);
+    case Operation::vocab_cross_entropy:
+      return build_loss();
+    case Operation::model:
+      return {transformer(plan()), {}, {}};
     case Operation::column_linear: {
       const auto result = cut.gather_output ? ColumnLinear::Result::gathered : ColumnLinear::Result::sharded;
-      return {ctx_.parts().column_linear(even_part("", config_.ffn, ctx_.position()),
-                                         {.in_features = config_.hidden,
-                                          .bias = config_.mlp_bias,
-                                          .sequence_parallel = sp_,
-                                          .overlap_chunks = cut.overlap_chunks},
-                                         result),
-              tokens, cut.gather_output ? replicate(wide) : shard(wide, 2, ctx_.tp())};
+      return of(ctx_.parts().column_linear(even_part("", config_.ffn, ctx_.position()),
+                                           {.in_features = config_.hidden,
+                                            .bias = config_.mlp_bias,
+                                            .sequence_parallel = sp_,
+                                            .overlap_chunks = cut.overlap_chunks},
+                                           result),
+                tokens, cut.gather_output ? replicate(wide) : shard(wide, 2, ctx_.tp()));
     }
     case Operation::row_linear:
-      return {ctx_.parts().row_linear("", ctx_.position(),
-                                      {.in_features = config_.ffn,
-                                       .out_features = config_.hidden,
-                                       .bias = config_.mlp_bias,
-                                       .input_is_split = cut.input_is_split,
-                                       .sequence_parallel = sp_,
-                                       .overlap_chunks = cut.overlap_chunks}),
-              cut.input_is_split ? shard(wide, 2, ctx_.tp()) : replicate(wide), tokens};
+      return of(ctx_.parts().row_linear("", ctx_.position(),
+                                        {.in_features = config_.ffn,
+                                         .out_features = config_.hidden,
+                                         .bias = config_.mlp_bias,
+                                         .input_is_split = cut.input_is_split,
+                                         .sequence_parallel = sp_,
+                                         .overlap_chunks = cut.overlap_chunks}),
+                cut.input_is_split ? shard(wide, 2, ctx_.tp()) : replicate(wide), tokens);
     case Operation::mlp:
       if (cut.mlp_order == MlpOrder::row_first)
-        return {std::make_unique<RowFirstMlp>("", plan()), tokens, tokens};
-      return {std::make_unique<Mlp>("", plan()), tokens, tokens};
+        return of(std::make_unique<RowFirstMlp>("", plan()), tokens, tokens);
+      return of(std::make_unique<Mlp>("", plan()), tokens, tokens);
     case Operation::attention:
-      return {std::make_unique<Attention>("", plan()), tokens, tokens};
+      return of(std::make_unique<Attention>("", plan()), tokens, tokens);
     case Operation::layer_norm:
     case Operation::rms_norm: {
       ModelConfig config = config_;
       config.norm = problem_.operation == Operation::layer_norm ? NormKind::layer_norm : NormKind::rms_norm;
-      return {std::make_unique<Norm>("", config, sp_), tokens, tokens};
+      return of(std::make_unique<Norm>("", config, sp_), tokens, tokens);
     }
     default:
       TPC_EXPECT(problem_.operation == Operation::transformer_layer, "{} is not a layer",
                  name(problem_.operation));
-      return {block_of("", plan()), tokens, tokens};
+      return of(block_of("", plan()), tokens, tokens);
   }
 }
 
-void ReferenceRun::run_layer() {
-  const SingleLayer built = build_layer();
-  const std::vector<ParameterSpec> specs = built.layer->parameters();
-  const Parameters params = load(specs);
-  const std::size_t bytes_before = ctx_.compute().live_bytes();
-  Saved saved;
-  {
-    const SiteScope phase(ctx_, Phase::forward);
-    Output out = built.layer->forward(ctx_, params, input("x", built.x));
-    give("y", out.y, built.y);
-    saved = std::move(out.saved);
-  }
-  account(saved, bytes_before, params);
-  if (!wants(Action::backward)) return;
-  Gradients gradients;
-  {
-    const SiteScope phase(ctx_, Phase::backward);
-    const Tensor dy = input("dy", built.y);
-    give("dx", built.layer->backward(ctx_, params, dy, std::move(saved), gradients), built.x);
-  }
-  give_gradients(specs, gradients);
+ReferenceRun::Built ReferenceRun::build_loss() const {
+  const VocabSlice slice = vocab_slice(config_, request_.sharding, ctx_.tp());
+  return {Stage({}, ctx_.parts().vocab_cross_entropy(config_.loss, slice, ctx_.position())),
+          padded_rows(activation(config_.vocab), 2, slice.first, slice.width),
+          {}};
 }
 
-void ReferenceRun::run_embedding() {
-  const auto layer = ctx_.parts().vocab_embedding("", "positions", plan());
-  const std::vector<ParameterSpec> specs = layer->parameters();
-  const Parameters params = load(specs);
-  const std::size_t bytes_before = ctx_.compute().live_bytes();
-  Saved saved;
-  {
-    const SiteScope phase(ctx_, Phase::forward);
-    Output out = layer->forward(ctx_, params, whole_input("ids"));
-    give("y", out.y, token_layout(config_.hidden));
-    saved = std::move(out.saved);
-  }
-  account(saved, bytes_before, params);
-  if (!wants(Action::backward)) return;
-  Gradients gradients;
-  {
-    const SiteScope phase(ctx_, Phase::backward);
-    layer->backward(ctx_, params, input("dy", token_layout(config_.hidden)), std::move(saved), gradients);
-  }
-  give_gradients(specs, gradients);
-}
-
-// Padded columns hold NaN: they must take part in nothing. Where the fault is that they do, they hold what a
-// padded head makes of them.
-Tensor ReferenceRun::sharded_logits(const Placement& layout, std::int64_t width) {
-  Tensor logits =
-      ctx_.compute().allocate(problem_.dtype, {problem_.sequence, problem_.batch, width}, "logits");
-  const bool taken = faults_.contains(Fault::padding_in_the_softmax);
-  ctx_.compute().fill(logits, taken ? 0 : std::numeric_limits<double>::quiet_NaN());
+// Padded columns hold NaN: they must take part in nothing.
+Tensor ReferenceRun::sharded_logits(const Placement& layout) {
+  const std::int64_t width = vocab_slice(config_, request_.sharding, ctx_.tp()).width;
+  Tensor logits = ctx_.compute().allocate(problem_.dtype, activation(width), "logits");
+  ctx_.compute().fill(logits, std::numeric_limits<double>::quiet_NaN());
   for (const Block& block : layout.blocks)
     ctx_.compute().copy_block(logits, block.local_offset, drawn("logits", block.global_offset, block.extent),
                               {0, 0, 0}, block.extent);
   return logits;
 }
 
-void ReferenceRun::run_cross_entropy() {
-  const VocabSlice slice = vocab_slice(config_, request_.sharding, ctx_.tp());
-  const Placement layout = padded_rows(activation(config_.vocab), 2, slice.first, slice.width);
-  const auto layer = ctx_.parts().vocab_cross_entropy(config_.loss, slice, ctx_.position());
-  const std::size_t bytes_before = ctx_.compute().live_bytes();
-  Saved saved;
-  {
-    const SiteScope phase(ctx_, Phase::forward);
-    VocabCrossEntropy::Loss loss =
-        layer->forward(ctx_, sharded_logits(layout, slice.width), whole_input("targets"));
-    give_loss(loss.mean, loss.tokens);
-    saved = std::move(loss.saved);
+Tensor ReferenceRun::stage_input(const Placement& layout) {
+  switch (problem_.operation) {
+    case Operation::vocab_embedding:
+    case Operation::model:
+      return tokens("ids");
+    case Operation::vocab_cross_entropy:
+      return sharded_logits(layout);
+    default:
+      return input("x", layout);
   }
-  account(saved, bytes_before, {});
-  if (!wants(Action::backward)) return;
-  const SiteScope phase(ctx_, Phase::backward);
-  give("dlogits", layer->backward(ctx_, upstream_of_loss(), saved), layout);
 }
 
-void ReferenceRun::run_model() {
-  const Transformer model(plan());
-  const std::vector<ParameterSpec> specs = model.parameters();
-  const Parameters params = load(specs);
+void ReferenceRun::give_result(const Built& built, const Stage::Result& result) {
+  if (!built.stage.ends_in_loss()) return give("y", result.y, built.y);
+  give("loss", result.y, replicate({1}));
+  give("token_loss", result.tokens, replicate({problem_.sequence, problem_.batch}));
+}
+
+void ReferenceRun::run_stage() {
+  const Built built = build();
+  const bool has_loss = built.stage.ends_in_loss();
+  HeldParameters params(load(built.stage.parameters()));
   const std::size_t bytes_before = ctx_.compute().live_bytes();
   Saved saved;
   {
-    Transformer::Loss loss = model.forward(ctx_, params, whole_input("ids"), whole_input("targets"));
-    give_loss(loss.mean, loss.tokens);
-    saved = std::move(loss.saved);
+    Stage::Result result =
+        built.stage.forward(ctx_, params, stage_input(built.x), has_loss ? tokens("targets") : Tensor());
+    give_result(built, result);
+    saved = std::move(result.saved);
   }
-  account(saved, bytes_before, params);
+  account(saved, bytes_before, params.all());
   if (!wants(Action::backward)) return;
-  Gradients gradients;
-  model.backward(ctx_, params, upstream_of_loss(), std::move(saved), gradients);
-  give_gradients(specs, gradients);
+  Gradients gradients(built.stage.parameters());
+  const Tensor dy = has_loss ? upstream_of_loss() : input("dy", built.y);
+  const Tensor dx = built.stage.backward(ctx_, params, dy, std::move(saved), gradients);
+  if (!built.x.blocks.empty())
+    give(problem_.operation == Operation::vocab_cross_entropy ? "dlogits" : "dx", dx, built.x);
+  finalise_gradients(ctx_, gradients);
+  give_parts("grad.", gradients.specs(), gradients.all());
 }
 
 }  // namespace tpc

@@ -7,6 +7,7 @@
 
 #include "harness/values/implementation.hpp"
 #include "reference/faulty/faulty_parts.hpp"
+#include "reference/model/stage.hpp"
 
 namespace tpc {
 
@@ -21,17 +22,16 @@ class ReferenceRun {
   Response run();
 
  private:
-  struct SingleLayer {
-    std::unique_ptr<Layer> layer;
+  // What an operation runs, and how what goes in and comes out is laid out.
+  struct Built {
+    Stage stage;
     Placement x;
     Placement y;
   };
-  SingleLayer build_layer() const;
+  Built build() const;
+  Built build_loss() const;
   LayerPlan plan() const { return {config_, request_.sharding, ctx_.position(), ctx_.parts()}; }
-  void run_layer();
-  void run_embedding();
-  void run_cross_entropy();
-  void run_model();
+  void run_stage();
   void run_dropout();  // reference_run_dropout.cpp
   void run_init();     // reference_run_training.cpp
   void run_train();
@@ -44,8 +44,9 @@ class ReferenceRun {
   std::vector<DropoutPlace> dropout_places() const;
   Tensor ones(const DrawLayout& layout);
   void give_streams();
-  void give_parameters(const std::string& prefix, const std::vector<ParameterSpec>& specs,
-                       const Parameters& params);
+  // Of every part of every local tensor, e.g. "grad." + its canonical name.
+  void give_parts(const std::string& prefix, const std::vector<ParameterSpec>& specs,
+                  const Parameters& tensors);
 
   void open_streams();
   Shape activation(std::int64_t features) const;
@@ -54,13 +55,13 @@ class ReferenceRun {
   bool wants(Action action) const;
   Tensor drawn(const std::string& name, const Shape& offset, const Shape& extent);
   Tensor input(const std::string& name, const Placement& placement);
-  Tensor whole_input(const std::string& name);
+  Tensor tokens(const std::string& name);
+  Tensor stage_input(const Placement& layout);
   Tensor upstream_of_loss();
-  Tensor sharded_logits(const Placement& layout, std::int64_t width);
+  Tensor sharded_logits(const Placement& layout);
   Parameters load(const std::vector<ParameterSpec>& specs);
   void give(const std::string& name, const Tensor& data, const Placement& placement);
-  void give_loss(const Tensor& mean, const Tensor& tokens);
-  void give_gradients(const std::vector<ParameterSpec>& specs, const Gradients& gradients);
+  void give_result(const Built& built, const Stage::Result& result);
   void account(const Saved& saved, std::size_t bytes_before, const Parameters& params);
 
   const Request& request_;
@@ -69,7 +70,6 @@ class ReferenceRun {
   SequenceParallel sp_;
   Context ctx_;
   std::unique_ptr<RandomStreams> streams_;
-  FaultSet faults_;  // of what is done here; the layers have their own
   Response response_;
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests of this folder: a model's local tensors cut out of canonical ones that are functions of name
+// For tests: a model's local tensors cut out of canonical ones that are functions of name
 // and index.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "reference/core/definitions.hpp"
 #include "reference/core/philox.hpp"
-#include "reference/model/transformer.hpp"
-#include "reference/tensor_parallel/parameters.hpp"
+#include "reference/parameters/gradients.hpp"
+#include "reference/parameters/loading.hpp"
 
 namespace tpc::test {
 
@@ -44,10 +45,14 @@ inline Parameters local_tensors(Compute& compute, const std::vector<ParameterSpe
   });
 }
 
-inline Gradients local_gradients(Compute& compute, const std::vector<ParameterSpec>& specs,
+// Finished ones, each delivered at once.
+inline Gradients local_gradients(Compute& compute, std::vector<ParameterSpec> specs,
                                  const std::string& kind) {
-  Gradients gradients;
-  for (const auto& [name, tensor] : local_tensors(compute, specs, kind)) gradients.add(compute, name, tensor);
+  for (ParameterSpec& spec : specs) spec.uses = 1;
+  const Parameters tensors = local_tensors(compute, specs, kind);
+  Gradients gradients(std::move(specs));
+  gradients.settle_all();
+  for (const auto& [name, tensor] : tensors) gradients.add(compute, name, tensor);
   return gradients;
 }
 
