@@ -23,7 +23,7 @@ struct Measured {
   double crowding(int ranks) const { return std::max(1.0, static_cast<double>(ranks) / cores); }
 };
 
-double product_seconds(const Measured& measured, const ProductShape& shape, int ranks) {
+double product_seconds(const Measured& measured, const Product& shape, int ranks) {
   const auto of_ranks = measured.products.find(ranks);
   const bool known = of_ranks != measured.products.end();
   const auto any = known ? of_ranks : measured.products.begin();
@@ -56,7 +56,7 @@ ComputeModel compute_model(const Results& results) {
     launch = row.figures.at("launch_s") / row.figures.at("kernels");
   }
   ComputeModel model;
-  model.product_s = [measured](const ProductShape& shape, int ranks) {
+  model.product_s = [measured](const Product& shape, int ranks) {
     return product_seconds(*measured, shape, ranks);
   };
   model.kernel_s = [measured](const std::string& kernel, double bytes, int ranks) {
@@ -84,7 +84,7 @@ ComputeModel compute_model(const Device& device, DType dtype) {
   const double memory = device.memory_bytes_per_s * device.memory_efficiency;
   ComputeModel model;
   // A product is bound by arithmetic or by memory.
-  model.product_s = [=](const ProductShape& s, int) {
+  model.product_s = [=](const Product& s, int) {
     const auto elements = static_cast<double>(s.batch * (s.m * s.n + s.m * s.k + s.k * s.n));
     return std::max(s.flops() / products, elements * static_cast<double>(size_of(s.dtype)) / memory);
   };

@@ -15,7 +15,7 @@ namespace tpc::bench {
 
 struct ComputeModel {
   // Seconds of one product on each of `ranks` ranks at once.
-  std::function<double(const ProductShape& shape, int ranks)> product_s;
+  std::function<double(const Product& shape, int ranks)> product_s;
   // Seconds of a kernel over so many bytes of operands, on each of `ranks` ranks at once.
   std::function<double(const std::string& kernel, double bytes, int ranks)> kernel_s;
   double launch_s = 0;  // of each kernel and product

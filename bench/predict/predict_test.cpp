@@ -76,7 +76,7 @@ Results measured_on_two_cores() {
   results.run.provenance.cores = 2;
   Row gemm;
   gemm.kind = "gemm";
-  gemm.op = to_string(ProductShape{.m = 4, .n = 4, .k = 4});
+  gemm.op = to_string(Product{.m = 4, .n = 4, .k = 4});
   gemm.tp = 1;
   gemm.figures["flops"] = 128;
   gemm.seconds.median = 2;
@@ -96,7 +96,7 @@ Results measured_on_two_cores() {
 
 TEST(Calibration, SumsWhatWasMeasured) {
   const ComputeModel model = compute_model(measured_on_two_cores());
-  const ProductShape known{.m = 4, .n = 4, .k = 4};
+  const Product known{.m = 4, .n = 4, .k = 4};
   EXPECT_DOUBLE_EQ(model.product_s(known, 1), 2);
   EXPECT_DOUBLE_EQ(model.product_s(known, 2), 3);
   EXPECT_DOUBLE_EQ(model.product_s({.m = 8, .n = 4, .k = 4}, 2), 6);  // at the rate of the nearest

@@ -88,7 +88,7 @@ LayerStack::LayerStack(const StackShape& shape, const CommunicatorPtr& ranks, Co
       stage_(stack_of(shape, ctx_)),
       specs_(stage_.parameters()),
       gradients_(specs_) {
-  const bool dry = compute.device() == "shape-only";
+  const bool dry = compute.place() == Place::nowhere;
   parameters_ = HeldParameters(
       load_parameters(compute, specs_, shape.dtype, [&](const std::string& name, const Block& block) {
         return dry ? compute.allocate(shape.dtype, block.extent, name)
@@ -109,7 +109,7 @@ Placement LayerStack::token_layout() const {
 Tensor LayerStack::drawn(const std::string& name, const Placement& placement, int slot) {
   const Block& block = placement.blocks.at(0);
   const Tensor local = compute_.allocate(shape_.dtype, block.extent, name);
-  if (local.raw() == nullptr) return local;
+  if (local.place() == Place::nowhere) return local;
   Problem problem = problem_;
   problem.seed += static_cast<std::uint64_t>(slot);
   compute_.copy(local, draw_tensor(problem, input_named(problem, name), block.global_offset, block.extent));

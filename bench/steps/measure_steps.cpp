@@ -157,7 +157,7 @@ class Stations {
   std::deque<Station> stations_;
 };
 
-std::map<ProductShape, KernelUse> products_of(const StepSetting& setting, int ranks) {
+std::map<Product, KernelUse> products_of(const StepSetting& setting, int ranks) {
   StackShape shape = setting.shape;
   shape.form = {};  // the products are the same with it
   return dry_step(shape, setting.pass, ranks).kernels.products;

@@ -34,7 +34,7 @@ void replay(Communicator& ranks, const ReplayedCall& call) {
 // Operands of one product, several sets of them.
 class ProductSets {
  public:
-  ProductSets(Compute& compute, const ProductShape& shape, int sets) : compute_(compute), shape_(shape) {
+  ProductSets(Compute& compute, const Product& shape, int sets) : compute_(compute), shape_(shape) {
     const auto matrix = [&](bool batched, std::int64_t rows, std::int64_t columns) {
       Shape extent = {rows, columns};
       if (batched && shape.batch > 1) extent.insert(extent.begin(), shape.batch);
@@ -43,17 +43,17 @@ class ProductSets {
       return tensor;
     };
     for (int set = 0; set < sets; ++set)
-      sets_.push_back({matrix(true, shape.m, shape.n),
-                       shape.a_transposed ? matrix(true, shape.k, shape.m) : matrix(true, shape.m, shape.k),
-                       shape.b_transposed ? matrix(!shape.b_shared, shape.n, shape.k)
-                                          : matrix(!shape.b_shared, shape.k, shape.n)});
+      sets_.push_back(
+          {matrix(true, shape.m, shape.n),
+           shape.ta == Transpose::yes ? matrix(true, shape.k, shape.m) : matrix(true, shape.m, shape.k),
+           shape.tb == Transpose::yes ? matrix(!shape.shared_b, shape.n, shape.k)
+                                      : matrix(!shape.shared_b, shape.k, shape.n)});
   }
 
   int count() const { return static_cast<int>(sets_.size()); }
   void run(int set) const {
     const auto& [c, a, b] = sets_.at(static_cast<std::size_t>(set));
-    const auto flag = [](bool transposed) { return transposed ? Transpose::yes : Transpose::no; };
-    compute_.gemm(c, a, flag(shape_.a_transposed), b, flag(shape_.b_transposed), false);
+    compute_.gemm(c, a, shape_.ta, b, shape_.tb, false);
   }
 
  private:
@@ -61,12 +61,12 @@ class ProductSets {
     Tensor c, a, b;
   };
   Compute& compute_;
-  ProductShape shape_;
+  Product shape_;
   std::vector<Set> sets_;
 };
 
-std::size_t operand_bytes(const ProductShape& s) {
-  const std::int64_t elements = s.batch * (s.m * s.n + s.m * s.k) + (s.b_shared ? 1 : s.batch) * s.k * s.n;
+std::size_t operand_bytes(const Product& s) {
+  const std::int64_t elements = s.batch * (s.m * s.n + s.m * s.k) + (s.shared_b ? 1 : s.batch) * s.k * s.n;
   return static_cast<std::size_t>(elements) * size_of(s.dtype);
 }
 
@@ -85,7 +85,7 @@ Subject communication_subject(Communicator& ranks, const std::vector<TraceRow>& 
   return subject;
 }
 
-Subject products_subject(Compute& compute, const std::map<ProductShape, KernelUse>& products) {
+Subject products_subject(Compute& compute, const std::map<Product, KernelUse>& products) {
   // Between two uses of one set the other shapes have been through the caches, so two sets are enough.
   constexpr int sets = 2;
   const auto all = std::make_shared<std::vector<std::pair<ProductSets, std::int64_t>>>();
@@ -100,7 +100,7 @@ Subject products_subject(Compute& compute, const std::map<ProductShape, KernelUs
   return subject;
 }
 
-Subject product_subject(Compute& compute, const ProductShape& shape) {
+Subject product_subject(Compute& compute, const Product& shape) {
   const auto product =
       std::make_shared<ProductSets>(compute, shape, slots_beyond_caches(operand_bytes(shape)));
   Subject subject;

@@ -13,8 +13,8 @@ namespace tpc::bench {
 Subject communication_subject(Communicator& ranks, const std::vector<TraceRow>& calls);
 
 // All products of a step, each as often as it occurs, on operands that take turns. Borrows compute.
-Subject products_subject(Compute& compute, const std::map<ProductShape, KernelUse>& products);
+Subject products_subject(Compute& compute, const std::map<Product, KernelUse>& products);
 // One of them.
-Subject product_subject(Compute& compute, const ProductShape& shape);
+Subject product_subject(Compute& compute, const Product& shape);
 
 }  // namespace tpc::bench

@@ -31,8 +31,9 @@ Station::Station(const StackShape& shape, Pass pass, const CommunicatorPtr& rank
       ranks_(ranks),
       shape_(shape),
       tampering_(tampering_of(planted, silent)),
-      compute_(make_logged_compute(compute, kernels_, planted.slow_rank == ranks->rank() ? planted.drag : 0)),
-      stack_(shape, make_logged_communicator(ranks, communication_, tampering_), *compute_),
+      compute_(compute),
+      drag_(planted.slow_rank == ranks->rank() ? planted.drag : 0),
+      stack_(shape, make_logged_communicator(ranks, communication_, tampering_), compute),
       references_(references) {}
 
 Subject Station::subject(const std::string& name) {
@@ -49,12 +50,13 @@ void Station::run(int slot) {
   kernels_ = {};
   communication_ = {};
   const std::size_t calls_before = stack_.trace().size();
+  const LogScope log(compute_, kernels_, drag_);
   const auto start = std::chrono::steady_clock::now();
   if (pass_ != Pass::backward) stack_.forward(slot);
   saved_bytes_ = stack_.saved_bytes();
   if (pass_ != Pass::forward) stack_.backward(slot);
   if (pass_ != Pass::forward) stack_.finalise();
-  compute_->synchronize();
+  compute_.synchronize();
   const double total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   splits_.push_back({total, kernels_.product_s(), kernels_.other_s(), communication_.seconds});
   for (const auto& [kernel, use] : kernels_.others)

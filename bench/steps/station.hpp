@@ -56,7 +56,8 @@ class Station {
   Tampering tampering_;
   KernelLog kernels_;
   CommunicationLog communication_;
-  std::unique_ptr<Compute> compute_;
+  Compute& compute_;
+  double drag_;
   LayerStack stack_;
   const std::vector<Signatures>* references_;
   Signatures last_signatures_;

@@ -173,8 +173,8 @@ TEST(Replay, SendsAndMultipliesAsTheStepDoes) {
 
     const auto compute = make_host_compute();
     KernelLog log;
-    const auto logged = make_logged_compute(*compute, log);
-    products_subject(*logged, content.kernels.products).run(0);
+    const LogScope scope(*compute, log);
+    products_subject(*compute, content.kernels.products).run(0);
     ASSERT_EQ(log.products.size(), content.kernels.products.size());
     for (const auto& [shape, use] : content.kernels.products)
       EXPECT_EQ(log.products.at(shape).calls, use.calls);

@@ -32,7 +32,8 @@ T combine(ReduceOp op, T a, T b) {
 }  // namespace
 
 bool overlap(const Tensor& a, const Tensor& b) {
-  if (a.bytes() == 0 || b.bytes() == 0 || a.raw() == nullptr || b.raw() == nullptr) return false;
+  if (a.bytes() == 0 || b.bytes() == 0 || a.place() == Place::nowhere || b.place() == Place::nowhere)
+    return false;
   const std::less<> before;
   return before(a.raw(), b.raw() + b.bytes()) && before(b.raw(), a.raw() + a.bytes());
 }
@@ -45,7 +46,7 @@ Tensor copy_of(const Tensor& tensor) {
 
 void copy_elements(const Tensor& to, const Tensor& from) {
   TPC_EXPECT(to.bytes() == from.bytes(), "copy of {} bytes into {}", from.bytes(), to.bytes());
-  if (from.bytes() == 0 || to.raw() == from.raw() || from.raw() == nullptr) return;
+  if (from.bytes() == 0 || to.raw() == from.raw() || from.place() == Place::nowhere) return;
   std::memmove(to.raw(), from.raw(), from.bytes());
 }
 

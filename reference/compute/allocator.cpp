@@ -27,13 +27,13 @@ std::byte* acquire_on_host(std::size_t bytes, const std::string& label) {
 }  // namespace
 
 MemorySource host_memory() {
-  return {acquire_on_host, [](std::byte* data) { std::free(data); },
+  return {Place::host, acquire_on_host, [](std::byte* data) { std::free(data); },
           [](std::byte* data, int value, std::size_t bytes) { std::memset(data, value, bytes); }};
 }
 
 MemorySource no_memory() {
-  return {[](std::size_t, const std::string&) { return static_cast<std::byte*>(nullptr); }, [](std::byte*) {},
-          [](std::byte*, int, std::size_t) {}};
+  return {Place::nowhere, [](std::size_t, const std::string&) { return static_cast<std::byte*>(nullptr); },
+          [](std::byte*) {}, [](std::byte*, int, std::size_t) {}};
 }
 
 // Shared with the release function of every storage; a storage may end on another thread.
@@ -73,6 +73,7 @@ Tensor Allocator::allocate(DType dtype, Shape shape, std::string_view label) {
   auto storage = std::make_shared<Storage>();
   storage->bytes = static_cast<std::size_t>(element_count(shape)) * size_of(dtype);
   storage->label = label;
+  storage->place = account_->memory.place;
   if (storage->bytes > 0) {
     storage->data = account_->memory.acquire(storage->bytes, storage->label);
     account_->memory.set(storage->data, unwritten_byte(dtype), storage->bytes);

@@ -15,13 +15,14 @@ namespace tpc {
 
 // Where an allocator's bytes live. `set` writes one value into every byte.
 struct MemorySource {
+  Place place;
   std::function<std::byte*(std::size_t bytes, const std::string& label)> acquire;
   std::function<void(std::byte*)> release;
   std::function<void(std::byte*, int value, std::size_t bytes)> set;
 };
 
 MemorySource host_memory();
-MemorySource no_memory();  // data is null and nothing is written
+MemorySource no_memory();  // nowhere
 
 // The memory account: knows every storage it made for as long as that lives. A tensor may outlive the
 // allocator. New memory holds NaN (floats), a huge number (i64) or 255 (u8), so that a read of what was never

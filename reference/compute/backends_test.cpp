@@ -2,9 +2,10 @@
 // What every backend owes: the same demands on shapes and the same account of bytes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
-#include "reference/compute/compute.hpp"
+#include "reference/compute/kernels.hpp"
 
 namespace tpc {
 namespace {
@@ -98,6 +99,56 @@ TEST_P(Backends, AcceptWhatFits) {
   compute->dot(tensor({1}), x, x);
 }
 
+// Around every call, once, whatever the backend; a call that it does not make is not made.
+TEST_P(Backends, TellObserversOfEveryCall) {
+  const Tensor x = tensor({2, 3});
+  std::vector<std::string> told;
+  double bytes = 0;
+  Product product;
+  compute->observe([&](const KernelCall& kernel, const std::function<void()>& call) {
+    told.emplace_back(kernel.kernel);
+    bytes += kernel.bytes;
+    if (kernel.product != nullptr) product = *kernel.product;
+    if (kernel.kernel != "fill") call();
+  });
+  compute->fill(x, 5);
+  compute->scale(x, x, 2);
+  const Tensor c = tensor({2, 2});
+  compute->gemm(c, x, Transpose::no, x, Transpose::yes);
+  compute->copy_block(x, {0, 0}, x, {1, 1}, {1, 2});
+  compute->observe({});
+  compute->scale(x, x, 2);
+  EXPECT_EQ(told, (std::vector<std::string>{"fill", "scale", "allocate", "gemm", "copy_block"}));
+  EXPECT_EQ(bytes, 24 + 48 + 16 + (16 + 24 + 24) + 16);
+  EXPECT_EQ(product, (Product{.m = 2, .n = 2, .k = 3, .tb = Transpose::yes}));
+  if (GetParam() == "host") {
+    EXPECT_TRUE(std::isnan(x.data<float>()[3]));
+  }
+}
+
+// A backend of one kernel.
+class OnlyFills final : public Kernels {
+ public:
+  std::string_view backend() const override { return "toy"; }
+  MemorySource memory() const override { return host_memory(); }
+  void fill(const Tensor& y, double value) override { std::fill_n(y.data<float>(), y.count(), value); }
+};
+
+TEST(Backend, SaysWhichKernelIsMissing) {
+  Compute toy(std::make_unique<OnlyFills>());
+  const Tensor x = toy.allocate(DType::f32, {2}, "x");
+  toy.fill(x, 3);
+  EXPECT_EQ(x.data<float>()[1], 3);
+  try {
+    toy.rms_norm(x.reshaped({1, 2}), x.rows(0, 1), x.reshaped({1, 2}), x, 0);
+    FAIL() << "nothing was said";
+  } catch (const EnvironmentError& error) {
+    EXPECT_NE(std::string(error.what()).find("rms_norm cannot run on toy"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_THROW(toy.add(x, x, x.rows(0, 1)), ContractError);
+}
+
 TEST(ShapeOnly, TakesNoMemory) {
   const auto compute = make_shape_only_compute();
   const Tensor logits = compute->allocate(DType::f32, {1 << 20, 1 << 20}, "logits");
@@ -105,13 +156,18 @@ TEST(ShapeOnly, TakesNoMemory) {
   EXPECT_EQ(logits.rows(5, 2).raw(), nullptr);
   EXPECT_EQ(compute->live_bytes(), std::size_t{4} << 40U);
   compute->softmax(logits, logits, 1, true);
-  EXPECT_EQ(compute->device(), "shape-only");
+  EXPECT_EQ(compute->place(), Place::nowhere);
 }
 
 TEST(ShapeOnly, ItsTensorsAreNotForTheHost) {
   const auto compute = make_shape_only_compute();
   const Tensor x = compute->allocate(DType::f32, {2}, "x");
-  EXPECT_THROW(make_host_compute()->scale(x, x, 2), ContractError);
+  const auto host = make_host_compute();
+  const Tensor here = host->allocate(DType::f32, {2}, "x");
+  EXPECT_THROW(host->scale(x, x, 2), ContractError);
+  EXPECT_THROW(host->copy(here, x), ContractError);
+  EXPECT_THROW(compute->scale(here, x, 2), ContractError);
+  compute->copy(x, here);
 }
 
 }  // namespace

@@ -54,27 +54,6 @@ void expect_inside(const Tensor& x, const Shape& offset, const Shape& extent) {
                describe(x));
 }
 
-// matrices: of x's rows and dtype; vectors: [width] of x's dtype; stats: one per row.
-struct NormOperands {
-  Operands matrices, vectors, stats;
-};
-
-Rows norm(std::string_view call, const Tensor& x, const NormOperands& operands) {
-  expect_float(call, x);
-  const Rows rows = rows_of(x);
-  for (const Tensor& matrix : operands.matrices) expect_rows_like(call, matrix, x);
-  for (const Tensor& vector : operands.vectors) expect_vector(call, vector, x);
-  expect_stats(call, operands.stats, rows.count, statistics_dtype(x.dtype()));
-  return rows;
-}
-
-Rows vocab_rows(std::string_view call, const Tensor& logits, const VocabSlice& slice) {
-  expect_float(call, logits);
-  const Rows rows = rows_of(logits);
-  expect_slice(call, slice, rows.width);
-  return rows;
-}
-
 struct Matrix {
   Shape leading;
   std::int64_t rows, columns;
@@ -96,19 +75,20 @@ Rows rows_of(const Tensor& x) {
   return {element_count({x.shape().begin(), x.shape().end() - 1}), 0};
 }
 
-Gemm gemm(const Tensor& c, const Tensor& a, Transpose ta, const Tensor& b, Transpose tb) {
+Product gemm(const Tensor& c, const Tensor& a, Transpose ta, const Tensor& b, Transpose tb) {
   expect_float("gemm", c);
   const Matrix ma = matrix_of(a, ta);
   const Matrix mb = matrix_of(b, tb);
   const Matrix mc = matrix_of(c, Transpose::no);
-  const bool shared_b = mb.leading.empty();
+  const bool same_b = mb.leading.empty();
   const bool fits = a.dtype() == c.dtype() && b.dtype() == c.dtype() && ma.leading == mc.leading &&
-                    (shared_b || mb.leading == mc.leading) && ma.rows == mc.rows && ma.columns == mb.rows &&
+                    (same_b || mb.leading == mc.leading) && ma.rows == mc.rows && ma.columns == mb.rows &&
                     mb.columns == mc.columns;
   TPC_EXPECT(fits, "gemm: {} is not {}{} times {}{}", describe(c), describe(a),
              ta == Transpose::yes ? " transposed" : "", describe(b),
              tb == Transpose::yes ? " transposed" : "");
-  return {element_count(mc.leading), mc.rows, mc.columns, ma.columns, shared_b};
+  const std::int64_t batch = element_count(mc.leading);
+  return {mc.rows, mc.columns, ma.columns, batch, ta, tb, same_b && batch > 1, c.dtype()};
 }
 
 void copy(const Tensor& y, const Tensor& x) {
@@ -132,20 +112,19 @@ void permute(const Tensor& y, const Tensor& x, const std::vector<int>& order) {
              to_string(Shape(order.begin(), order.end())));
 }
 
-std::int64_t elementwise(std::string_view call, Operands operands) {
+void elementwise(std::string_view call, Operands operands) {
   const Tensor& first = *operands.begin();
   expect_float(call, first);
   for (const Tensor& x : operands)
     TPC_EXPECT(x.dtype() == first.dtype() && x.shape() == first.shape(),
                "{}: operands {} and {} do not match", call, describe(x), describe(first));
-  return first.count();
 }
 
-std::int64_t dropout(const Tensor& y, const Tensor& x, const Tensor& mask) {
+void dropout(const Tensor& y, const Tensor& x, const Tensor& mask) {
   TPC_EXPECT(mask.dtype() == DType::u8 && mask.shape() == x.shape(),
              "dropout: a mask {} of {} for a tensor {}", to_string(mask.shape()), name(mask.dtype()),
              to_string(x.shape()));
-  return elementwise("dropout", {y, x});
+  elementwise("dropout", {y, x});
 }
 
 void rotary(const Tensor& y, const Tensor& x, const ModelConfig& config) {
@@ -155,54 +134,33 @@ void rotary(const Tensor& y, const Tensor& x, const ModelConfig& config) {
              "rotary: {} with a head dim of {}, which must be even", describe(x), config.head_dim);
 }
 
-Rows add_rows(const Tensor& y, const Tensor& x, const Tensor& vector) {
+void add_rows(const Tensor& y, const Tensor& x, const Tensor& vector) {
   expect_float("add_rows", x);
   expect_rows_like("add_rows", y, x);
   expect_vector("add_rows", vector, x);
-  return rows_of(x);
 }
 
-Rows sum_rows(const Tensor& vector, const Tensor& x) {
+void sum_rows(const Tensor& vector, const Tensor& x) {
   expect_float("sum_rows", x);
   expect_vector("sum_rows", vector, x);
-  return rows_of(x);
 }
 
-Rows softmax(const Tensor& p, const Tensor& scores, bool causal) {
+void softmax(const Tensor& p, const Tensor& scores, bool causal) {
   elementwise("softmax", {p, scores});
-  const Rows rows = rows_of(scores);
+  const std::int64_t width = rows_of(scores).width;
   const std::int64_t queries = scores.dims() > 1 ? scores.size(-2) : 1;
-  TPC_EXPECT(!causal || rows.width == 0 || queries % rows.width == 0,
-             "softmax: causal needs rows for whole groups of {} positions, not {}", rows.width,
-             describe(scores));
-  return rows;
+  TPC_EXPECT(!causal || width == 0 || queries % width == 0,
+             "softmax: causal needs rows for whole groups of {} positions, not {}", width, describe(scores));
 }
 
-Rows softmax_backward(const Tensor& dscores, const Tensor& dp, const Tensor& p) {
-  elementwise("softmax_backward", {dscores, dp, p});
-  return rows_of(p);
+void norm(std::string_view call, const Tensor& x, const NormOperands& operands) {
+  expect_float(call, x);
+  for (const Tensor& matrix : operands.matrices) expect_rows_like(call, matrix, x);
+  for (const Tensor& vector : operands.vectors) expect_vector(call, vector, x);
+  expect_stats(call, operands.stats, rows_of(x).count, statistics_dtype(x.dtype()));
 }
 
-Rows layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x, const Tensor& gain,
-                const Tensor& bias) {
-  return norm("layer_norm", x, {{y}, {gain, bias}, {mean, rstd}});
-}
-
-Rows layer_norm_backward(const Tensor& dx, const Tensor& dgain, const Tensor& dbias, const Tensor& dy,
-                         const Tensor& x, const Tensor& mean, const Tensor& rstd, const Tensor& gain) {
-  return norm("layer_norm_backward", x, {{dx, dy}, {dgain, dbias, gain}, {mean, rstd}});
-}
-
-Rows rms_norm(const Tensor& y, const Tensor& rstd, const Tensor& x, const Tensor& gain) {
-  return norm("rms_norm", x, {{y}, {gain}, {rstd}});
-}
-
-Rows rms_norm_backward(const Tensor& dx, const Tensor& dgain, const Tensor& dy, const Tensor& x,
-                       const Tensor& rstd, const Tensor& gain) {
-  return norm("rms_norm_backward", x, {{dx, dy}, {dgain, gain}, {rstd}});
-}
-
-Rows embedding(std::string_view call, const Tensor& rows, const Tensor& ids, const Tensor& weight,
+void embedding(std::string_view call, const Tensor& rows, const Tensor& ids, const Tensor& weight,
                const VocabSlice& slice) {
   expect_float(call, rows);
   const Rows shape = rows_of(rows);
@@ -210,42 +168,26 @@ Rows embedding(std::string_view call, const Tensor& rows, const Tensor& ids, con
   TPC_EXPECT(weight.dims() == 2 && weight.dtype() == rows.dtype() && weight.size(1) == shape.width,
              "{}: weight {} against rows {}", call, describe(weight), describe(rows));
   expect_slice(call, slice, weight.size(0));
-  return shape;
 }
 
 std::int64_t valid_width(const VocabSlice& slice) {
   return std::clamp<std::int64_t>(slice.valid - slice.first, 0, slice.width);
 }
 
-Rows cross_entropy_max(const Tensor& max, const Tensor& logits, const VocabSlice& slice) {
-  const Rows rows = vocab_rows("cross_entropy_max", logits, slice);
-  expect_stats("cross_entropy_max", {max}, rows.count, statistics_dtype(logits.dtype()));
-  return rows;
+void cross_entropy(std::string_view call, Operands terms, const Tensor& logits, const VocabSlice& slice,
+                   const Tensor& targets) {
+  expect_float(call, logits);
+  const Rows rows = rows_of(logits);
+  expect_slice(call, slice, rows.width);
+  expect_stats(call, terms, rows.count, statistics_dtype(logits.dtype()));
+  if (targets) expect_ids(call, targets, rows.count);
 }
 
-Rows cross_entropy_sums(Operands terms, const Tensor& logits, const Tensor& targets,
-                        const VocabSlice& slice) {
-  const Rows rows = vocab_rows("cross_entropy_sums", logits, slice);
-  expect_stats("cross_entropy_sums", terms, rows.count, statistics_dtype(logits.dtype()));
-  expect_ids("cross_entropy_sums", targets, rows.count);
-  return rows;
-}
-
-std::int64_t cross_entropy_loss(Operands terms, const Tensor& targets) {
+void cross_entropy_loss(Operands terms, const Tensor& targets) {
   const Tensor& loss = *terms.begin();
   expect_float("cross_entropy_loss", loss);
   expect_stats("cross_entropy_loss", terms, loss.count(), statistics_dtype(loss.dtype()));
   expect_ids("cross_entropy_loss", targets, loss.count());
-  return loss.count();
-}
-
-Rows cross_entropy_backward(const Tensor& dlogits, Operands terms, const Tensor& logits,
-                            const Tensor& targets, const VocabSlice& slice) {
-  const Rows rows = vocab_rows("cross_entropy_backward", logits, slice);
-  expect_rows_like("cross_entropy_backward", dlogits, logits);
-  expect_stats("cross_entropy_backward", terms, rows.count, statistics_dtype(logits.dtype()));
-  expect_ids("cross_entropy_backward", targets, rows.count);
-  return rows;
 }
 
 void loss_weights(const Tensor& weights, const Tensor& targets) {
@@ -254,12 +196,11 @@ void loss_weights(const Tensor& weights, const Tensor& targets) {
   expect_ids("loss_weights", targets, targets.count());
 }
 
-std::int64_t dot(const Tensor& scalar, const Tensor& a, const Tensor& b) {
+void dot(const Tensor& scalar, const Tensor& a, const Tensor& b) {
   expect_float("dot", a);
   expect_stats("dot", {scalar}, 1, statistics_dtype(a.dtype()));
   TPC_EXPECT(b.dtype() == a.dtype() && b.count() == a.count(), "dot: {} and {} do not match", describe(a),
              describe(b));
-  return a.count();
 }
 
 }  // namespace tpc::checks

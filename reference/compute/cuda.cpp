@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seams of a GPU backend: memory, products by cuBLAS, one element-wise family, one reduction. Whatever is
-// not here yet says so when it is called. Kernels are in cuda.cu.
+// The seams of a GPU backend: memory, products by cuBLAS, one element-wise family, one reduction. Kernels are
+// in cuda.cu.
 #include <cublas_v2.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "reference/compute/allocator.hpp"
 #include "reference/compute/checks.hpp"
 #include "reference/compute/cuda_kernels.hpp"
+#include "reference/compute/kernels.hpp"
 
 namespace tpc {
 
@@ -26,13 +26,9 @@ void check_cublas(cublasStatus_t status, const char* what) {
     throw EnvironmentError(fmt::format("cuBLAS failed to {}", what), cublasGetStatusString(status), advice);
 }
 
-[[noreturn]] void not_built(std::string_view call) {
-  throw EnvironmentError(fmt::format("{} cannot run on CUDA", call), "it is not built for CUDA yet",
-                         "use the host");
-}
-
 MemorySource cuda_memory() {
-  return {[](std::size_t bytes, const std::string& label) {
+  return {Place::device,
+          [](std::size_t bytes, const std::string& label) {
             void* data = nullptr;
             if (const cudaError_t status = cudaMalloc(&data, bytes); status != cudaSuccess)
               throw EnvironmentError(fmt::format("no device memory for {} bytes of '{}'", bytes, label),
@@ -96,45 +92,37 @@ Cublas make_cublas(cudaStream_t stream) {
   return cublas;
 }
 
-class CudaCompute final : public Compute {
+class CudaKernels final : public Kernels {
  public:
-  CudaCompute() : stream_(make_stream()), cublas_(make_cublas(stream_.get())) {}
+  CudaKernels() : stream_(make_stream()), cublas_(make_cublas(stream_.get())) {}
 
-  std::string_view device() const override { return "cuda"; }
-  Tensor allocate(DType dtype, Shape shape, std::string_view label) override {
-    return allocator_.allocate(dtype, std::move(shape), label);
-  }
-  std::size_t live_bytes() const override { return allocator_.live_bytes(); }
-  void forget_all_but(const std::vector<Tensor>& keep) override {
-    synchronize();
-    allocator_.fill_except(storages_of(keep));
-  }
+  std::string_view backend() const override { return "cuda"; }
+  MemorySource memory() const override { return cuda_memory(); }
   void synchronize() override { check_cuda(cudaStreamSynchronize(stream_.get()), "finish"); }
 
-  void gemm(const Tensor& c, const Tensor& a, Transpose ta, const Tensor& b, Transpose tb,
+  void gemm(const Product& product, const Tensor& c, const Tensor& a, const Tensor& b,
             bool accumulate) override {
-    const checks::Gemm shape = checks::gemm(c, a, ta, b, tb);
     if (c.count() == 0) return;
-    if (shape.k > 0)
-      multiply(shape, c, a, ta, b, tb, accumulate);
+    if (product.k > 0)
+      multiply(product, c, a, b, accumulate);
     else if (!accumulate)
       check_cuda(cudaMemsetAsync(c.raw(), 0, c.bytes(), stream_.get()), "set memory");
   }
 
   void add(const Tensor& y, const Tensor& a, const Tensor& b) override {
-    map("add", {y, a, b}, [&](auto launch, auto zero) {
+    map("add", y, [&](auto launch, auto zero) {
       using T = decltype(zero);
       launch.add(on_device<T>(y), on_device<T>(a), on_device<T>(b));
     });
   }
   void scale(const Tensor& y, const Tensor& x, double factor) override {
-    map("scale", {y, x}, [&](auto launch, auto zero) {
+    map("scale", y, [&](auto launch, auto zero) {
       using T = decltype(zero);
       launch.scale(on_device<T>(y), on_device<T>(x), factor);
     });
   }
   void gelu(const Tensor& y, const Tensor& x, GeluForm form) override {
-    map("gelu", {y, x}, [&](auto launch, auto zero) {
+    map("gelu", y, [&](auto launch, auto zero) {
       using T = decltype(zero);
       if (form == GeluForm::erf)
         launch.gelu_erf(on_device<T>(y), on_device<T>(x));
@@ -143,7 +131,7 @@ class CudaCompute final : public Compute {
     });
   }
   void gelu_backward(const Tensor& dx, const Tensor& dy, const Tensor& x, GeluForm form) override {
-    map("gelu_backward", {dx, dy, x}, [&](auto launch, auto zero) {
+    map("gelu_backward", dx, [&](auto launch, auto zero) {
       using T = decltype(zero);
       if (form == GeluForm::erf)
         launch.gelu_erf_backward(on_device<T>(dx), on_device<T>(dy), on_device<T>(x));
@@ -152,13 +140,13 @@ class CudaCompute final : public Compute {
     });
   }
   void swiglu(const Tensor& y, const Tensor& gate, const Tensor& up) override {
-    map("swiglu", {y, gate, up}, [&](auto launch, auto zero) {
+    map("swiglu", y, [&](auto launch, auto zero) {
       using T = decltype(zero);
       launch.swiglu(on_device<T>(y), on_device<T>(gate), on_device<T>(up));
     });
   }
   void sum_rows(const Tensor& vector, const Tensor& x) override {
-    const checks::Rows rows = checks::sum_rows(vector, x);
+    const checks::Rows rows = checks::rows_of(x);
     visit_float(x.dtype(), [&](auto zero) {
       using T = decltype(zero);
       cuda::sum_rows(stream_.get(), on_device<T>(vector), on_device<T>(x), rows.count, rows.width);
@@ -166,67 +154,9 @@ class CudaCompute final : public Compute {
     check_cuda(cudaGetLastError(), "launch sum_rows");
   }
 
-  void fill(const Tensor&, double) override { not_built("fill"); }
-  void copy(const Tensor&, const Tensor&) override { not_built("copy"); }
-  void copy_block(const Tensor&, const Shape&, const Tensor&, const Shape&, const Shape&) override {
-    not_built("copy_block");
-  }
-  void permute(const Tensor&, const Tensor&, const std::vector<int>&) override { not_built("permute"); }
-  void swiglu_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) override {
-    not_built("swiglu_backward");
-  }
-  void rotary(const Tensor&, const Tensor&, const ModelConfig&, Direction) override { not_built("rotary"); }
-  void dropout(const Tensor&, const Tensor&, const Tensor&, double) override { not_built("dropout"); }
-  void add_rows(const Tensor&, const Tensor&, const Tensor&) override { not_built("add_rows"); }
-  void softmax(const Tensor&, const Tensor&, double, bool) override { not_built("softmax"); }
-  void softmax_backward(const Tensor&, const Tensor&, const Tensor&, double) override {
-    not_built("softmax_backward");
-  }
-  void layer_norm(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                  double) override {
-    not_built("layer_norm");
-  }
-  void layer_norm_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                           const Tensor&, const Tensor&, const Tensor&) override {
-    not_built("layer_norm_backward");
-  }
-  void rms_norm(const Tensor&, const Tensor&, const Tensor&, const Tensor&, double) override {
-    not_built("rms_norm");
-  }
-  void rms_norm_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                         const Tensor&) override {
-    not_built("rms_norm_backward");
-  }
-  void embedding(const Tensor&, const Tensor&, const Tensor&, const VocabSlice&) override {
-    not_built("embedding");
-  }
-  void embedding_backward(const Tensor&, const Tensor&, const Tensor&, const VocabSlice&) override {
-    not_built("embedding_backward");
-  }
-  void cross_entropy_max(const Tensor&, const Tensor&, const VocabSlice&) override {
-    not_built("cross_entropy_max");
-  }
-  void cross_entropy_sums(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                          const Tensor&, const VocabSlice&) override {
-    not_built("cross_entropy_sums");
-  }
-  void cross_entropy_loss(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                          const Tensor&, const LossDefinition&, std::int64_t) override {
-    not_built("cross_entropy_loss");
-  }
-  void cross_entropy_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                              const Tensor&, const LossDefinition&, const VocabSlice&) override {
-    not_built("cross_entropy_backward");
-  }
-  void loss_weights(const Tensor&, const Tensor&, const LossDefinition&) override {
-    not_built("loss_weights");
-  }
-  void dot(const Tensor&, const Tensor&, const Tensor&) override { not_built("dot"); }
-
  private:
   // cuBLAS is column-major, where a row-major matrix is its transpose: c^T = op(b)^T·op(a)^T.
-  void multiply(const checks::Gemm& shape, const Tensor& c, const Tensor& a, Transpose ta, const Tensor& b,
-                Transpose tb, bool accumulate) {
+  void multiply(const Product& product, const Tensor& c, const Tensor& a, const Tensor& b, bool accumulate) {
     const auto op = [](Transpose t) { return t == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const CublasTypes types = cublas_types(c.dtype());
     const double one = 1;
@@ -236,26 +166,24 @@ class CudaCompute final : public Compute {
     const bool f64 = c.dtype() == DType::f64;
     check_cublas(
         cublasGemmStridedBatchedEx(
-            cublas_.get(), op(tb), op(ta), blas_extent(shape.n), blas_extent(shape.m), blas_extent(shape.k),
-            f64 ? static_cast<const void*>(&one) : &one_f32, b.raw(), types.storage, blas_extent(b.size(-1)),
-            shape.shared_b ? 0 : shape.k * shape.n, a.raw(), types.storage, blas_extent(a.size(-1)),
-            shape.m * shape.k, f64 ? static_cast<const void*>(&kept) : &kept_f32, c.raw(), types.storage,
-            blas_extent(c.size(-1)), shape.m * shape.n, blas_extent(shape.batch), types.compute,
-            CUBLAS_GEMM_DEFAULT),
+            cublas_.get(), op(product.tb), op(product.ta), blas_extent(product.n), blas_extent(product.m),
+            blas_extent(product.k), f64 ? static_cast<const void*>(&one) : &one_f32, b.raw(), types.storage,
+            blas_extent(b.size(-1)), product.shared_b ? 0 : product.k * product.n, a.raw(), types.storage,
+            blas_extent(a.size(-1)), product.m * product.k, f64 ? static_cast<const void*>(&kept) : &kept_f32,
+            c.raw(), types.storage, blas_extent(c.size(-1)), product.m * product.n,
+            blas_extent(product.batch), types.compute, CUBLAS_GEMM_DEFAULT),
         "multiply");
   }
 
   // Calls launch_with(the launches for the operands' dtype, a zero of it).
   template <class F>
-  void map(const char* call, checks::Operands operands, F launch_with) {
-    const std::int64_t count = checks::elementwise(call, operands);
-    visit_float(operands.begin()->dtype(), [&](auto zero) {
-      launch_with(cuda::Elementwise<Device<decltype(zero)>>{stream_.get(), count}, zero);
+  void map(const char* kernel, const Tensor& y, F launch_with) {
+    visit_float(y.dtype(), [&](auto zero) {
+      launch_with(cuda::Elementwise<Device<decltype(zero)>>{stream_.get(), y.count()}, zero);
     });
-    check_cuda(cudaGetLastError(), call);
+    check_cuda(cudaGetLastError(), kernel);
   }
 
-  Allocator allocator_{cuda_memory()};
   Stream stream_;
   Cublas cublas_;
 };
@@ -271,7 +199,7 @@ std::unique_ptr<Compute> make_cuda_compute(int device) {
   if (device < 0 || device >= count)
     throw EnvironmentError(problem, fmt::format("there are {}", count), "choose a smaller number");
   check_cuda(cudaSetDevice(device), "select the device");
-  return std::make_unique<CudaCompute>();
+  return std::make_unique<Compute>(std::make_unique<CudaKernels>());
 }
 
 }  // namespace tpc

@@ -3,10 +3,8 @@
 
 namespace tpc {
 
-Tensor HostCompute::allocate(DType dtype, Shape shape, std::string_view label) {
-  return allocator_.allocate(dtype, std::move(shape), label);
+std::unique_ptr<Compute> make_host_compute() {
+  return std::make_unique<Compute>(std::make_unique<HostKernels>());
 }
-
-std::unique_ptr<Compute> make_host_compute() { return std::make_unique<HostCompute>(); }
 
 }  // namespace tpc

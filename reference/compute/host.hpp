@@ -1,35 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's kernels, spread over host_*.cpp by subject. One thread, plain loops, no state but the memory
-// account.
+// The host's kernels, spread over host_*.cpp by subject. One thread, plain loops, no state.
 #pragma once
 
-#include "reference/compute/allocator.hpp"
-#include "reference/compute/compute.hpp"
+#include "reference/compute/kernels.hpp"
 
 namespace tpc {
 
-class HostCompute final : public Compute {
+class HostKernels final : public Kernels {
  public:
-  explicit HostCompute(Allocator allocator = Allocator()) : allocator_(std::move(allocator)) {}
+  std::string_view backend() const override { return "host"; }
+  MemorySource memory() const override { return host_memory(); }
 
-  // Copies share one account.
-  Allocator& allocator() { return allocator_; }
-
-  std::string_view device() const override { return "host"; }
-  Tensor allocate(DType dtype, Shape shape, std::string_view label) override;
-  std::size_t live_bytes() const override { return allocator_.live_bytes(); }
-  void forget_all_but(const std::vector<Tensor>& keep) override { allocator_.fill_except(storages_of(keep)); }
-  void synchronize() override {}
-
-  void gemm(const Tensor& c, const Tensor& a, Transpose ta, const Tensor& b, Transpose tb,
-            bool accumulate) override;
-
+  void gemm(const Product&, const Tensor& c, const Tensor& a, const Tensor& b, bool accumulate) override;
   void fill(const Tensor& y, double value) override;
   void copy(const Tensor& y, const Tensor& x) override;
   void copy_block(const Tensor& y, const Shape& y_offset, const Tensor& x, const Shape& x_offset,
                   const Shape& extent) override;
   void permute(const Tensor& y, const Tensor& x, const std::vector<int>& order) override;
-
   void add(const Tensor& y, const Tensor& a, const Tensor& b) override;
   void scale(const Tensor& y, const Tensor& x, double factor) override;
   void gelu(const Tensor& y, const Tensor& x, GeluForm form) override;
@@ -38,15 +25,11 @@ class HostCompute final : public Compute {
   void swiglu_backward(const Tensor& dgate, const Tensor& dup, const Tensor& dy, const Tensor& gate,
                        const Tensor& up) override;
   void rotary(const Tensor& y, const Tensor& x, const ModelConfig& config, Direction direction) override;
-
   void dropout(const Tensor& y, const Tensor& x, const Tensor& mask, double factor) override;
-
   void add_rows(const Tensor& y, const Tensor& x, const Tensor& vector) override;
   void sum_rows(const Tensor& vector, const Tensor& x) override;
-
   void softmax(const Tensor& p, const Tensor& scores, double factor, bool causal) override;
   void softmax_backward(const Tensor& dscores, const Tensor& dp, const Tensor& p, double factor) override;
-
   void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x,
                   const Tensor& gain, const Tensor& bias, double eps) override;
   void layer_norm_backward(const Tensor& dx, const Tensor& dgain, const Tensor& dbias, const Tensor& dy,
@@ -56,11 +39,9 @@ class HostCompute final : public Compute {
                 double eps) override;
   void rms_norm_backward(const Tensor& dx, const Tensor& dgain, const Tensor& dy, const Tensor& x,
                          const Tensor& rstd, const Tensor& gain) override;
-
   void embedding(const Tensor& y, const Tensor& ids, const Tensor& weight, const VocabSlice& slice) override;
   void embedding_backward(const Tensor& dweight, const Tensor& dy, const Tensor& ids,
                           const VocabSlice& slice) override;
-
   void cross_entropy_max(const Tensor& max, const Tensor& logits, const VocabSlice& slice) override;
   void cross_entropy_sums(const Tensor& sum_exp, const Tensor& target_logit, const Tensor& sum_logit,
                           const Tensor& logits, const Tensor& max, const Tensor& targets,
@@ -73,9 +54,6 @@ class HostCompute final : public Compute {
                               const LossDefinition& definition, const VocabSlice& slice) override;
   void loss_weights(const Tensor& weights, const Tensor& targets, const LossDefinition& definition) override;
   void dot(const Tensor& scalar, const Tensor& a, const Tensor& b) override;
-
- private:
-  Allocator allocator_;
 };
 
 }  // namespace tpc

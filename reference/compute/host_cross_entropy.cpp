@@ -50,8 +50,8 @@ struct RowLoss {
 
 }  // namespace
 
-void HostCompute::cross_entropy_max(const Tensor& max, const Tensor& logits, const VocabSlice& slice) {
-  const checks::Rows rows = checks::cross_entropy_max(max, logits, slice);
+void HostKernels::cross_entropy_max(const Tensor& max, const Tensor& logits, const VocabSlice& slice) {
+  const checks::Rows rows = checks::rows_of(logits);
   visit_float(logits.dtype(), [&](auto zero) {
     using T = decltype(zero);
     using W = Wide<T>;
@@ -62,11 +62,10 @@ void HostCompute::cross_entropy_max(const Tensor& max, const Tensor& logits, con
   });
 }
 
-void HostCompute::cross_entropy_sums(const Tensor& sum_exp, const Tensor& target_logit,
+void HostKernels::cross_entropy_sums(const Tensor& sum_exp, const Tensor& target_logit,
                                      const Tensor& sum_logit, const Tensor& logits, const Tensor& max,
                                      const Tensor& targets, const VocabSlice& slice) {
-  const checks::Rows rows =
-      checks::cross_entropy_sums({sum_exp, target_logit, sum_logit, max}, logits, targets, slice);
+  const checks::Rows rows = checks::rows_of(logits);
   const std::int64_t valid = checks::valid_width(slice);
   visit_float(logits.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -82,12 +81,11 @@ void HostCompute::cross_entropy_sums(const Tensor& sum_exp, const Tensor& target
   });
 }
 
-void HostCompute::cross_entropy_loss(const Tensor& loss, const Tensor& max, const Tensor& sum_exp,
+void HostKernels::cross_entropy_loss(const Tensor& loss, const Tensor& max, const Tensor& sum_exp,
                                      const Tensor& target_logit, const Tensor& sum_logit,
                                      const Tensor& targets, const LossDefinition& definition,
                                      std::int64_t vocab) {
-  const std::int64_t rows =
-      checks::cross_entropy_loss({loss, max, sum_exp, target_logit, sum_logit}, targets);
+  const std::int64_t rows = loss.count();
   const SmoothedTarget share = smoothed_target(definition, vocab);
   visit_float(loss.dtype(), [&](auto zero) {
     using W = Wide<decltype(zero)>;
@@ -103,11 +101,10 @@ void HostCompute::cross_entropy_loss(const Tensor& loss, const Tensor& max, cons
   });
 }
 
-void HostCompute::cross_entropy_backward(const Tensor& dlogits, const Tensor& logits, const Tensor& max,
+void HostKernels::cross_entropy_backward(const Tensor& dlogits, const Tensor& logits, const Tensor& max,
                                          const Tensor& sum_exp, const Tensor& targets, const Tensor& seeds,
                                          const LossDefinition& definition, const VocabSlice& slice) {
-  const checks::Rows rows =
-      checks::cross_entropy_backward(dlogits, {max, sum_exp, seeds}, logits, targets, slice);
+  const checks::Rows rows = checks::rows_of(logits);
   const std::int64_t valid = checks::valid_width(slice);
   const SmoothedTarget share = smoothed_target(definition, slice.valid);
   visit_float(logits.dtype(), [&](auto zero) {
@@ -127,9 +124,8 @@ void HostCompute::cross_entropy_backward(const Tensor& dlogits, const Tensor& lo
   });
 }
 
-void HostCompute::loss_weights(const Tensor& weights, const Tensor& targets,
+void HostKernels::loss_weights(const Tensor& weights, const Tensor& targets,
                                const LossDefinition& definition) {
-  checks::loss_weights(weights, targets);
   const std::int64_t rows = targets.count();
   const auto* target = values<std::int64_t>(targets);
   const std::int64_t valid = rows - std::count(target, target + rows, definition.ignore_index);

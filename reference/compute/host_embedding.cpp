@@ -39,9 +39,9 @@ TokensByRow tokens_by_row(const std::int64_t* ids, std::int64_t count, const Voc
 
 }  // namespace
 
-void HostCompute::embedding(const Tensor& y, const Tensor& ids, const Tensor& weight,
+void HostKernels::embedding(const Tensor& y, const Tensor& ids, const Tensor& weight,
                             const VocabSlice& slice) {
-  const checks::Rows rows = checks::embedding("embedding", y, ids, weight, slice);
+  const checks::Rows rows = checks::rows_of(y);
   visit_float(y.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T* from = values<T>(weight);
@@ -57,9 +57,9 @@ void HostCompute::embedding(const Tensor& y, const Tensor& ids, const Tensor& we
   });
 }
 
-void HostCompute::embedding_backward(const Tensor& dweight, const Tensor& dy, const Tensor& ids,
+void HostKernels::embedding_backward(const Tensor& dweight, const Tensor& dy, const Tensor& ids,
                                      const VocabSlice& slice) {
-  const checks::Rows rows = checks::embedding("embedding_backward", dy, ids, dweight, slice);
+  const checks::Rows rows = checks::rows_of(dy);
   const TokensByRow sorted = tokens_by_row(values<std::int64_t>(ids), rows.count, slice);
   visit_float(dy.dtype(), [&](auto zero) {
     using T = decltype(zero);

@@ -19,20 +19,18 @@ namespace {
 
 [[maybe_unused]] const bool blis_kernels_chosen = choose_blis_kernels();  // before main, hence before threads
 
-// One product or a batch of them, row-major.
-struct Product {
-  checks::Gemm shape;
-  Transpose ta, tb;
+// Row-major.
+struct HostProduct : Product {
   bool accumulate;
 
-  std::int64_t a_count() const { return shape.m * shape.k; }
-  std::int64_t b_count() const { return shape.k * shape.n; }
-  std::int64_t c_count() const { return shape.m * shape.n; }
-  std::int64_t b_stride() const { return shape.shared_b ? 0 : b_count(); }
+  std::int64_t a_count() const { return m * k; }
+  std::int64_t b_count() const { return k * n; }
+  std::int64_t c_count() const { return m * n; }
+  std::int64_t b_stride() const { return shared_b ? 0 : b_count(); }
   // A row's length in memory; BLAS wants at least 1.
-  std::int64_t lda() const { return std::max<std::int64_t>(ta == Transpose::yes ? shape.m : shape.k, 1); }
-  std::int64_t ldb() const { return std::max<std::int64_t>(tb == Transpose::yes ? shape.k : shape.n, 1); }
-  std::int64_t ldc() const { return std::max<std::int64_t>(shape.n, 1); }
+  std::int64_t lda() const { return std::max<std::int64_t>(ta == Transpose::yes ? m : k, 1); }
+  std::int64_t ldb() const { return std::max<std::int64_t>(tb == Transpose::yes ? k : n, 1); }
+  std::int64_t ldc() const { return std::max<std::int64_t>(n, 1); }
 };
 
 f77_int blas_int(std::int64_t value) {
@@ -41,31 +39,29 @@ f77_int blas_int(std::int64_t value) {
   return static_cast<f77_int>(value);
 }
 
-void multiply(const Product& p, double* c, const double* a, const double* b) {
+void multiply(const HostProduct& p, double* c, const double* a, const double* b) {
   const auto op = [](Transpose t) { return t == Transpose::yes ? CblasTrans : CblasNoTrans; };
-  cblas_dgemm(CblasRowMajor, op(p.ta), op(p.tb), blas_int(p.shape.m), blas_int(p.shape.n),
-              blas_int(p.shape.k), 1, a, blas_int(p.lda()), b, blas_int(p.ldb()), p.accumulate ? 1 : 0, c,
-              blas_int(p.ldc()));
+  cblas_dgemm(CblasRowMajor, op(p.ta), op(p.tb), blas_int(p.m), blas_int(p.n), blas_int(p.k), 1, a,
+              blas_int(p.lda()), b, blas_int(p.ldb()), p.accumulate ? 1 : 0, c, blas_int(p.ldc()));
 }
 
-void multiply(const Product& p, float* c, const float* a, const float* b) {
+void multiply(const HostProduct& p, float* c, const float* a, const float* b) {
   const auto op = [](Transpose t) { return t == Transpose::yes ? 'T' : 'N'; };
-  const dnnl_status_t status = dnnl_sgemm(op(p.ta), op(p.tb), p.shape.m, p.shape.n, p.shape.k, 1, a, p.lda(),
-                                          b, p.ldb(), p.accumulate ? 1.0F : 0.0F, c, p.ldc());
+  const dnnl_status_t status = dnnl_sgemm(op(p.ta), op(p.tb), p.m, p.n, p.k, 1, a, p.lda(), b, p.ldb(),
+                                          p.accumulate ? 1.0F : 0.0F, c, p.ldc());
   if (status != dnnl_success)
-    throw EnvironmentError(
-        fmt::format("oneDNN failed to multiply {} x {} x {}", p.shape.m, p.shape.n, p.shape.k),
-        fmt::format("status {}", static_cast<int>(status)), "report it with the shapes");
+    throw EnvironmentError(fmt::format("oneDNN failed to multiply {} x {} x {}", p.m, p.n, p.k),
+                           fmt::format("status {}", static_cast<int>(status)), "report it with the shapes");
 }
 
 template <class T>
-void multiply_batch(const Product& p, T* c, const T* a, const T* b) {
+void multiply_batch(const HostProduct& p, T* c, const T* a, const T* b) {
   if (p.c_count() == 0) return;
-  if (p.shape.k == 0) {
-    if (!p.accumulate) std::fill_n(c, p.shape.batch * p.c_count(), T{});
+  if (p.k == 0) {
+    if (!p.accumulate) std::fill_n(c, p.batch * p.c_count(), T{});
     return;
   }
-  for (std::int64_t i = 0; i < p.shape.batch; ++i)
+  for (std::int64_t i = 0; i < p.batch; ++i)
     multiply(p, c + i * p.c_count(), a + i * p.a_count(), b + i * p.b_stride());
 }
 
@@ -75,11 +71,11 @@ std::unique_ptr<float[]> widened(const bf16* x, std::int64_t count) {
   return wide;
 }
 
-void multiply_batch(const Product& p, bf16* c, const bf16* a, const bf16* b) {
-  const std::int64_t batch = p.shape.batch;
+void multiply_batch(const HostProduct& p, bf16* c, const bf16* a, const bf16* b) {
+  const std::int64_t batch = p.batch;
   const std::int64_t c_count = batch * p.c_count();
   const auto wide_a = widened(a, batch * p.a_count());
-  const auto wide_b = widened(b, p.shape.shared_b ? p.b_count() : batch * p.b_count());
+  const auto wide_b = widened(b, p.shared_b ? p.b_count() : batch * p.b_count());
   const auto wide_c = p.accumulate
                           ? widened(c, c_count)
                           : std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(c_count));
@@ -89,12 +85,12 @@ void multiply_batch(const Product& p, bf16* c, const bf16* a, const bf16* b) {
 
 }  // namespace
 
-void HostCompute::gemm(const Tensor& c, const Tensor& a, Transpose ta, const Tensor& b, Transpose tb,
+void HostKernels::gemm(const Product& shape, const Tensor& c, const Tensor& a, const Tensor& b,
                        bool accumulate) {
-  Product product{checks::gemm(c, a, ta, b, tb), ta, tb, accumulate};
-  if (product.shape.shared_b && ta == Transpose::no) {  // the batch is then only more rows
-    product.shape.m *= product.shape.batch;
-    product.shape.batch = 1;
+  HostProduct product{shape, accumulate};
+  if (product.shared_b && product.ta == Transpose::no) {  // the batch is then only more rows
+    product.m *= product.batch;
+    product.batch = 1;
   }
   visit_float(c.dtype(), [&](auto zero) {
     using T = decltype(zero);

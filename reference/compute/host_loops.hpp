@@ -21,8 +21,6 @@ Wide<T> widen(T value) {
 
 template <class T>
 T* values(const Tensor& x) {
-  TPC_EXPECT(x.count() == 0 || x.raw() != nullptr, "a host kernel got a tensor {} without memory",
-             to_string(x.shape()));
   return x.data<T>();
 }
 

@@ -48,15 +48,14 @@ StridedView view_at(const Tensor& x, const Shape& offset) {
 
 }  // namespace
 
-void HostCompute::fill(const Tensor& y, double value) {
+void HostKernels::fill(const Tensor& y, double value) {
   visit_any(y.dtype(), [&](auto zero) {
     using T = decltype(zero);
     std::fill_n(values<T>(y), y.count(), converted<T>(value));
   });
 }
 
-void HostCompute::copy(const Tensor& y, const Tensor& x) {
-  checks::copy(y, x);
+void HostKernels::copy(const Tensor& y, const Tensor& x) {
   if (y.count() == 0 || (y.dtype() == x.dtype() && y.raw() == x.raw())) return;
   visit_any(y.dtype(), [&](auto y_zero) {
     using To = decltype(y_zero);
@@ -71,15 +70,13 @@ void HostCompute::copy(const Tensor& y, const Tensor& x) {
   });
 }
 
-void HostCompute::copy_block(const Tensor& y, const Shape& y_offset, const Tensor& x, const Shape& x_offset,
+void HostKernels::copy_block(const Tensor& y, const Shape& y_offset, const Tensor& x, const Shape& x_offset,
                              const Shape& extent) {
-  checks::copy_block(y, y_offset, x, x_offset, extent);
   if (element_count(extent) == 0) return;
   strided_copy(extent, view_at(y, y_offset), view_at(x, x_offset), size_of(x.dtype()));
 }
 
-void HostCompute::permute(const Tensor& y, const Tensor& x, const std::vector<int>& order) {
-  checks::permute(y, x, order);
+void HostKernels::permute(const Tensor& y, const Tensor& x, const std::vector<int>& order) {
   if (y.count() == 0) return;
   const Shape x_strides = strides_of(x.shape());
   Shape reordered;

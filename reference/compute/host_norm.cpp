@@ -53,9 +53,9 @@ void rms_norm_row_gradient(T* dx, const T* dy, const T* x, const T* gain, Wide<T
 
 }  // namespace
 
-void HostCompute::layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x,
+void HostKernels::layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x,
                              const Tensor& gain, const Tensor& bias, double eps) {
-  const auto [count, width] = checks::layer_norm(y, mean, rstd, x, gain, bias);
+  const auto [count, width] = checks::rows_of(x);
   visit_float(x.dtype(), [&, count = count, n = width](auto zero) {
     using T = decltype(zero);
     using W = Wide<T>;
@@ -76,10 +76,10 @@ void HostCompute::layer_norm(const Tensor& y, const Tensor& mean, const Tensor& 
   });
 }
 
-void HostCompute::layer_norm_backward(const Tensor& dx, const Tensor& dgain, const Tensor& dbias,
+void HostKernels::layer_norm_backward(const Tensor& dx, const Tensor& dgain, const Tensor& dbias,
                                       const Tensor& dy, const Tensor& x, const Tensor& mean,
                                       const Tensor& rstd, const Tensor& gain) {
-  const auto [count, width] = checks::layer_norm_backward(dx, dgain, dbias, dy, x, mean, rstd, gain);
+  const auto [count, width] = checks::rows_of(x);
   visit_float(x.dtype(), [&, count = count, n = width](auto zero) {
     using T = decltype(zero);
     using W = Wide<T>;
@@ -102,9 +102,9 @@ void HostCompute::layer_norm_backward(const Tensor& dx, const Tensor& dgain, con
   });
 }
 
-void HostCompute::rms_norm(const Tensor& y, const Tensor& rstd, const Tensor& x, const Tensor& gain,
+void HostKernels::rms_norm(const Tensor& y, const Tensor& rstd, const Tensor& x, const Tensor& gain,
                            double eps) {
-  const auto [count, width] = checks::rms_norm(y, rstd, x, gain);
+  const auto [count, width] = checks::rows_of(x);
   visit_float(x.dtype(), [&, count = count, n = width](auto zero) {
     using T = decltype(zero);
     using W = Wide<T>;
@@ -119,9 +119,9 @@ void HostCompute::rms_norm(const Tensor& y, const Tensor& rstd, const Tensor& x,
   });
 }
 
-void HostCompute::rms_norm_backward(const Tensor& dx, const Tensor& dgain, const Tensor& dy, const Tensor& x,
+void HostKernels::rms_norm_backward(const Tensor& dx, const Tensor& dgain, const Tensor& dy, const Tensor& x,
                                     const Tensor& rstd, const Tensor& gain) {
-  const auto [count, width] = checks::rms_norm_backward(dx, dgain, dy, x, rstd, gain);
+  const auto [count, width] = checks::rows_of(x);
   visit_float(x.dtype(), [&, count = count, n = width](auto zero) {
     using T = decltype(zero);
     using W = Wide<T>;

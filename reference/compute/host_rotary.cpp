@@ -47,8 +47,7 @@ void rotate_head(T* to, const T* from, const Rotation<Wide<T>>& rotation, const 
 
 }  // namespace
 
-void HostCompute::rotary(const Tensor& y, const Tensor& x, const ModelConfig& config, Direction direction) {
-  checks::rotary(y, x, config);
+void HostKernels::rotary(const Tensor& y, const Tensor& x, const ModelConfig& config, Direction direction) {
   const std::vector<double> frequencies = rotary_frequencies(config);
   const auto pairs = static_cast<std::int64_t>(frequencies.size());
   const bool halves = config.rotary == RotaryForm::halves;

@@ -8,8 +8,8 @@
 
 namespace tpc {
 
-void HostCompute::add_rows(const Tensor& y, const Tensor& x, const Tensor& vector) {
-  const checks::Rows rows = checks::add_rows(y, x, vector);
+void HostKernels::add_rows(const Tensor& y, const Tensor& x, const Tensor& vector) {
+  const checks::Rows rows = checks::rows_of(x);
   visit_float(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T* v = values<T>(vector);
@@ -20,8 +20,8 @@ void HostCompute::add_rows(const Tensor& y, const Tensor& x, const Tensor& vecto
   });
 }
 
-void HostCompute::sum_rows(const Tensor& vector, const Tensor& x) {
-  const checks::Rows rows = checks::sum_rows(vector, x);
+void HostKernels::sum_rows(const Tensor& vector, const Tensor& x) {
+  const checks::Rows rows = checks::rows_of(x);
   visit_float(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     std::vector<Wide<T>> sums(static_cast<std::size_t>(rows.width), 0);
@@ -34,8 +34,8 @@ void HostCompute::sum_rows(const Tensor& vector, const Tensor& x) {
   });
 }
 
-void HostCompute::dot(const Tensor& scalar, const Tensor& a, const Tensor& b) {
-  const std::int64_t n = checks::dot(scalar, a, b);
+void HostKernels::dot(const Tensor& scalar, const Tensor& a, const Tensor& b) {
+  const std::int64_t n = a.count();
   visit_float(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T *u = values<T>(a), *v = values<T>(b);

@@ -26,8 +26,8 @@ void softmax_row(T* p, const T* scores, Wide<T> factor, std::int64_t visible, st
 
 }  // namespace
 
-void HostCompute::softmax(const Tensor& p, const Tensor& scores, double factor, bool causal) {
-  const checks::Rows rows = checks::softmax(p, scores, causal);
+void HostKernels::softmax(const Tensor& p, const Tensor& scores, double factor, bool causal) {
+  const checks::Rows rows = checks::rows_of(scores);
   visit_float(p.dtype(), [&](auto zero) {
     using T = decltype(zero);
     std::vector<Wide<T>> buffer(static_cast<std::size_t>(rows.width));
@@ -41,8 +41,8 @@ void HostCompute::softmax(const Tensor& p, const Tensor& scores, double factor, 
   });
 }
 
-void HostCompute::softmax_backward(const Tensor& dscores, const Tensor& dp, const Tensor& p, double factor) {
-  const checks::Rows rows = checks::softmax_backward(dscores, dp, p);
+void HostKernels::softmax_backward(const Tensor& dscores, const Tensor& dp, const Tensor& p, double factor) {
+  const checks::Rows rows = checks::rows_of(p);
   visit_float(p.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const auto wide_factor = static_cast<Wide<T>>(factor);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reference/core/dtype.hpp"
@@ -16,10 +17,14 @@ using Shape = std::vector<std::int64_t>;
 std::int64_t element_count(const Shape& shape);  // 1 for the empty shape of a scalar
 std::string to_string(const Shape& shape);       // "[2, 3]"
 
-// One allocation. Made by an allocator (compute/compute.hpp), which learns of its end through `release`.
-// `data` is null where nothing is stored (dry runs) and a device address on a device.
+// Where elements are: nowhere in dry runs, which count bytes and store nothing.
+enum class Place { host, device, nowhere };
+std::string_view name(Place place);
+
+// One allocation. Made by an allocator (compute/allocator.hpp), which learns of its end through `release`.
 struct Storage {
-  std::byte* data = nullptr;
+  std::byte* data = nullptr;  // an address of the place; null where nothing is stored
+  Place place = Place::host;
   std::size_t bytes = 0;
   std::string label;
   std::function<void(Storage&)> release;
@@ -47,6 +52,7 @@ class Tensor {
   std::int64_t count() const { return count_; }
   std::size_t bytes() const { return static_cast<std::size_t>(count_) * size_of(dtype_); }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
+  Place place() const { return storage_->place; }
 
   std::byte* raw() const {
     return storage_->data == nullptr ? nullptr

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What faults do to the elements of tensors on the host. Nothing where nothing is stored.
+// What faults do to the elements of tensors, wherever these are. Nothing where nothing is stored.
 #pragma once
 
-#include "reference/core/tensor.hpp"
+#include "reference/compute/compute.hpp"
 
 namespace tpc {
 
+// Itself, or a copy of it on the host.
+inline Tensor on_host(Compute& compute, const Tensor& tensor) {
+  if (tensor.place() != Place::device) return tensor;
+  Tensor copy = host_tensor(tensor.dtype(), tensor.shape());
+  compute.copy(copy, tensor);
+  return copy;
+}
+
 // Replaces each element of a floating tensor by f(index, element), computed in f64.
 template <class F>
-void edit_elements(const Tensor& tensor, F&& f) {
-  if (tensor.raw() == nullptr) return;
-  visit_float(tensor.dtype(), [&](auto zero) {
+void edit_elements(Compute& compute, const Tensor& tensor, F&& f) {
+  if (tensor.place() == Place::nowhere) return;
+  const Tensor host = on_host(compute, tensor);
+  visit_float(host.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    T* const values = tensor.data<T>();
-    for (std::int64_t i = 0; i < tensor.count(); ++i) {
+    T* const values = host.data<T>();
+    for (std::int64_t i = 0; i < host.count(); ++i) {
       const double edited = f(i, static_cast<double>(values[i]));
       if constexpr (std::is_same_v<T, bf16>)
         values[i] = bf16(static_cast<float>(edited));
@@ -21,16 +30,13 @@ void edit_elements(const Tensor& tensor, F&& f) {
         values[i] = static_cast<T>(edited);
     }
   });
+  compute.copy(tensor, host);
 }
 
-inline void scale_elements(const Tensor& tensor, double factor) {
-  edit_elements(tensor, [factor](std::int64_t, double value) { return value * factor; });
-}
-
-inline void round_to_bf16(const Tensor& tensor) {
-  edit_elements(tensor, [](std::int64_t, double value) {
-    return static_cast<double>(static_cast<float>(bf16(static_cast<float>(value))));
-  });
+inline void round_to_bf16(Compute& compute, const Tensor& tensor) {
+  const Tensor rounded = compute.allocate(DType::bf16, tensor.shape(), "rounded");
+  compute.copy(rounded, tensor);
+  compute.copy(tensor, rounded);
 }
 
 }  // namespace tpc

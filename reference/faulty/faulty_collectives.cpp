@@ -42,7 +42,7 @@ class FaultyCall {
 
   Pending start() {
     if (call_.kind == CollectiveKind::point_to_point) return point_to_point();
-    if (in_.raw() == nullptr) return inner_.start(call_, after_);
+    if (in_.place() == Place::nowhere) return inner_.start(call_, after_);
     if (planted(Fault::every_rank_its_own_world) && call_.count() > 0) return alone();
     if (call_.kind == CollectiveKind::all_reduce && in_.count() > 0) return all_reduce();
     if (call_.kind == CollectiveKind::all_gather) return all_gather();

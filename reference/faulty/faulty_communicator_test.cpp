@@ -18,7 +18,8 @@ constexpr std::int64_t count = 6;
 std::vector<double> sums(const FaultSet& faults, const Site& site) {
   std::vector<double> seen(ranks);
   on_local_ranks(ranks, [&](const CommunicatorPtr& world) {
-    const CommunicatorPtr faulty = make_faulty(world, site, faults);
+    const auto compute = make_host_compute();
+    const CommunicatorPtr faulty = make_faulty(world, site, *compute, faults);
     const Tensor x = host_tensor(DType::f64, {count});
     for (std::int64_t i = 0; i < count; ++i) x.data<double>()[i] = std::pow(10, world->rank());
     faulty->all_reduce(x, x, ReduceOp::sum);
@@ -33,7 +34,7 @@ const Site at_exit{.layer = "fc2", .operation = "reduce_from_tp", .phase = Phase
 
 TEST(FaultyCommunicator, IsTheInnerOneWhereNothingIsPlanted) {
   const CommunicatorPtr self = make_single_communicator();
-  EXPECT_EQ(make_faulty(self, at_entry, {}), self);
+  EXPECT_EQ(make_faulty(self, at_entry, *make_host_compute(), {}), self);
   EXPECT_EQ(sums({}, at_entry), (Values{111, 111, 111}));
 }
 
@@ -57,7 +58,9 @@ TEST(FaultyCommunicator, LeavesEachRankToItself) {
 TEST(FaultyCommunicator, HandsItsFaultsOnToGroups) {
   std::vector<double> seen(ranks);
   on_local_ranks(ranks, [&](const CommunicatorPtr& world) {
-    const CommunicatorPtr faulty = make_faulty(world, at_entry, FaultSet(Fault::input_gradient_not_reduced));
+    const auto compute = make_host_compute();
+    const CommunicatorPtr faulty =
+        make_faulty(world, at_entry, *compute, FaultSet(Fault::input_gradient_not_reduced));
     const CommunicatorPtr group = faulty->split(0, world->rank(), "group");
     const Tensor x = host_tensor(DType::f64, {1});
     x.data<double>()[0] = world->rank();

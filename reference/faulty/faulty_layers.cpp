@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "reference/faulty/edit.hpp"
 #include "reference/faulty/fault.hpp"
 #include "reference/faulty/faulty_loss.hpp"
 #include "reference/tensor_parallel/local_linear.hpp"
@@ -118,16 +119,20 @@ class FaultyEmbedding : public VocabEmbedding {
   // Whose ids they are is what it was at the first look-up; an id that is then not in the slice becomes its
   // first.
   Tensor ids_to_look_up(Context& ctx, const Tensor& ids) const override {
-    if (!planted(Fault::mask_of_earlier_ids) || ids.raw() == nullptr || ctx.tp().size == 1) return ids;
-    if (!first_ids_) first_ids_ = ids;
+    if (!planted(Fault::mask_of_earlier_ids) || ids.place() == Place::nowhere || ctx.tp().size == 1)
+      return ids;
+    const Tensor read = on_host(ctx.compute(), ids);
+    if (!first_ids_) first_ids_ = read;
     const std::int64_t foreign = slice().first == 0 ? slice().width : 0;
     Tensor seen = host_tensor(DType::i64, ids.shape(), "ids");
     for (std::int64_t i = 0; i < ids.count(); ++i) {
-      const std::int64_t id = ids.data<std::int64_t>()[i];
+      const std::int64_t id = read.data<std::int64_t>()[i];
       const bool masked = !owns(slice(), first_ids_->data<std::int64_t>()[i]);
       seen.data<std::int64_t>()[i] = masked ? foreign : owns(slice(), id) ? id : slice().first;
     }
-    return seen;
+    const Tensor local = ctx.compute().allocate(DType::i64, ids.shape(), "ids");
+    ctx.compute().copy(local, seen);
+    return local;
   }
 
   Tensor look_up(Context& ctx, const Tensor& ids, const Tensor& table,

@@ -47,18 +47,18 @@ class FaultyCrossEntropy : public VocabCrossEntropy {
         ranks_(at.tp().size) {}
 
   Loss forward(Context& ctx, const Tensor& logits, const Tensor& targets) const override {
-    if (planted(Fault::padding_in_the_softmax)) clear_padding(logits);
+    if (planted(Fault::padding_in_the_softmax)) clear_padding(ctx, logits);
     return VocabCrossEntropy::forward(ctx, logits, targets);
   }
 
  protected:
   void make_terms(Context& ctx, const Rows& rows) const override {
     VocabCrossEntropy::make_terms(ctx, rows);
-    if (planted(Fault::softmax_sum_counted_per_rank)) scale_elements(rows.sum_exp, ranks_);
-    if (planted(Fault::foreign_target_reads_padding)) add_padded_logit(rows);
+    if (planted(Fault::softmax_sum_counted_per_rank)) ctx.compute().scale(rows.sum_exp, rows.sum_exp, ranks_);
+    if (planted(Fault::foreign_target_reads_padding)) add_padded_logit(ctx, rows);
     if (!planted(Fault::average_of_uneven_means)) return;
     const auto own = static_cast<double>(valid_classes(slice()));
-    scale_elements(rows.sum_logit, static_cast<double>(slice().valid) / (own * ranks_));
+    ctx.compute().scale(rows.sum_logit, rows.sum_logit, static_cast<double>(slice().valid) / (own * ranks_));
   }
 
   void make_losses(Context& ctx, const Tensor& losses, const Rows& rows) const override {
@@ -67,24 +67,27 @@ class FaultyCrossEntropy : public VocabCrossEntropy {
     if (!smooths_wrongly()) return;
     const SmoothedTarget target = wrong_target();
     const double total = shares_of(target);
-    edit_elements(losses, [&](std::int64_t row, double loss) {
-      if (rows.targets.data<std::int64_t>()[row] == definition().ignore_index) return loss;
-      const double lse = log_sum_exp(rows, row);
-      return total * lse - (target.target - target.other) * value_at(rows.target_logit, row) -
-             target.other * value_at(rows.sum_logit, row) + definition().z_loss * lse * lse;
+    const Rows read = on_host(ctx, rows);
+    edit_elements(ctx.compute(), losses, [&](std::int64_t row, double loss) {
+      if (read.targets.data<std::int64_t>()[row] == definition().ignore_index) return loss;
+      const double lse = log_sum_exp(read, row);
+      return total * lse - (target.target - target.other) * value_at(read.target_logit, row) -
+             target.other * value_at(read.sum_logit, row) + definition().z_loss * lse * lse;
     });
   }
 
   void make_seeds(Context& ctx, const Rows& rows, const Tensor& weights, const Tensor& dloss) const override {
     VocabCrossEntropy::make_seeds(ctx, rows, weights, dloss);
-    if (rows.seeds.raw() == nullptr) return;
-    const auto* const ids = rows.targets.data<std::int64_t>();
+    if (rows.seeds.place() == Place::nowhere) return;
+    const Tensor targets = tpc::on_host(ctx.compute(), rows.targets);
+    const auto* const ids = targets.data<std::int64_t>();
     if (planted(Fault::targets_owner_alone_has_gradient))
-      edit_elements(rows.seeds,
+      edit_elements(ctx.compute(), rows.seeds,
                     [&](std::int64_t row, double seed) { return owns(slice(), ids[row]) ? seed : 0; });
     if (!planted(Fault::first_token_scales_all)) return;
     double first = 0;
-    edit_elements(rows.seeds, [&](std::int64_t row, double seed) { return first = row == 0 ? seed : first; });
+    edit_elements(ctx.compute(), rows.seeds,
+                  [&](std::int64_t row, double seed) { return first = row == 0 ? seed : first; });
   }
 
   void make_gradient(Context& ctx, const Tensor& dlogits, const Rows& rows) const override {
@@ -95,39 +98,47 @@ class FaultyCrossEntropy : public VocabCrossEntropy {
     const SmoothedTarget due = smoothed_target(definition(), own.valid);
     const SmoothedTarget target = wrong_target();
     const double excess = shares_of(target) - 1;
-    edit_elements(dlogits, [&](std::int64_t i, double gradient) {
+    const Rows read = on_host(ctx, rows);
+    edit_elements(ctx.compute(), dlogits, [&](std::int64_t i, double gradient) {
       const std::int64_t row = i / own.width;
       const std::int64_t id = own.first + i % own.width;
-      const std::int64_t wanted = rows.targets.data<std::int64_t>()[row];
+      const std::int64_t wanted = read.targets.data<std::int64_t>()[row];
       if (wanted == definition().ignore_index || id >= own.valid) return gradient;
       const double share = id == wanted ? target.target - due.target : target.other - due.other;
-      const double p = std::exp(value_at(rows.logits, i) - log_sum_exp(rows, row));
-      return gradient + value_at(rows.seeds, row) * (excess * p - share);
+      const double p = std::exp(value_at(read.logits, i) - log_sum_exp(read, row));
+      return gradient + value_at(read.seeds, row) * (excess * p - share);
     });
   }
 
  private:
   bool planted(Fault fault) const { return faults_.contains(fault); }
 
+  static Rows on_host(Context& ctx, const Rows& rows) {
+    const auto read = [&](const Tensor& x) { return x ? tpc::on_host(ctx.compute(), x) : x; };
+    return {read(rows.logits),       read(rows.targets),   read(rows.max),  read(rows.sum_exp),
+            read(rows.target_logit), read(rows.sum_logit), read(rows.seeds)};
+  }
+
   static double log_sum_exp(const Rows& rows, std::int64_t row) {
     return value_at(rows.max, row) + std::log(value_at(rows.sum_exp, row));
   }
 
   // What a padded head makes of them.
-  void clear_padding(const Tensor& logits) const {
-    edit_elements(logits, [&](std::int64_t i, double logit) {
+  void clear_padding(Context& ctx, const Tensor& logits) const {
+    edit_elements(ctx.compute(), logits, [&](std::int64_t i, double logit) {
       return due_.first + i % due_.width < due_.valid ? logit : 0;
     });
   }
 
   // Of the logits that this rank holds, the one of the first padded class.
-  void add_padded_logit(const Rows& rows) const {
+  void add_padded_logit(Context& ctx, const Rows& rows) const {
     const VocabSlice& own = slice();
     const std::int64_t column = own.valid - own.first;
-    if (column < 0 || column >= own.width || rows.logits.raw() == nullptr) return;
-    const auto* const ids = rows.targets.data<std::int64_t>();
-    edit_elements(rows.target_logit, [&](std::int64_t row, double logit) {
-      return owns(own, ids[row]) ? logit : logit + value_at(rows.logits, row * own.width + column);
+    if (column < 0 || column >= own.width || rows.logits.place() == Place::nowhere) return;
+    const Rows read = on_host(ctx, rows);
+    const auto* const ids = read.targets.data<std::int64_t>();
+    edit_elements(ctx.compute(), rows.target_logit, [&](std::int64_t row, double logit) {
+      return owns(own, ids[row]) ? logit : logit + value_at(read.logits, row * own.width + column);
     });
   }
 

@@ -115,7 +115,8 @@ WeightSource faulty_source(const FaultSet& faults, const Position& at,
   return [biases, ranks = at.tp().size, source = std::move(source)](const std::string& canonical,
                                                                     const Block& block) {
     Tensor values = source(canonical, block);
-    if (std::find(biases.begin(), biases.end(), canonical) != biases.end()) scale_elements(values, ranks);
+    if (std::find(biases.begin(), biases.end(), canonical) != biases.end())
+      make_host_compute()->scale(values, values, ranks);
     return values;
   };
 }

@@ -58,8 +58,8 @@ class FaultyParts : public Parts {
     return faulty_transformer_layer(faults_, name, plan);
   }
 
-  CommunicatorPtr communicator(CommunicatorPtr ranks, const Site& site) const override {
-    return make_faulty(std::move(ranks), site, faults_);
+  CommunicatorPtr communicator(CommunicatorPtr ranks, const Site& site, Compute& compute) const override {
+    return make_faulty(std::move(ranks), site, compute, faults_);
   }
   std::unique_ptr<RandomStreams> streams(std::string_view profile, const StreamSetup& setup) const override {
     return make_faulty(make_random_streams(profile, setup), setup, faults_);

@@ -192,7 +192,7 @@ Parameters initialise(Compute& compute, RandomStreams& streams, const std::vecto
   Parameters params;
   for (const ParameterSpec& spec : specs) {
     Tensor local = compute.allocate(dtype, spec.shape, spec.name);
-    const bool stored = local.raw() != nullptr;
+    const bool stored = local.place() != Place::nowhere;
     const Tensor host = stored ? host_tensor(dtype, spec.shape) : Tensor();
     for (const ParameterPart& part : spec.parts) {
       const InitRule& rule = rule_of(part.canonical, rules);

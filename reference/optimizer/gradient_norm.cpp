@@ -48,7 +48,7 @@ double over_tp(Context& ctx, const NormTerm& term, bool largest) {
 }  // namespace
 
 double gradient_norm(Context& ctx, const Gradients& gradients, double p) {
-  TPC_EXPECT(ctx.compute().device() == "host", "gradient norm on {}", ctx.compute().device());
+  TPC_EXPECT(ctx.compute().place() == Place::host, "gradient norm on {}", name(ctx.compute().place()));
   TPC_EXPECT(p >= 1, "the {}-norm of the gradients", p);
   TPC_EXPECT(gradients.due().empty(), "the norm of gradients of which sums over {} are due",
              name(gradients.due().front().axis));

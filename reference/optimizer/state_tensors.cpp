@@ -48,7 +48,7 @@ void StateTensors::restore(const std::map<std::string, Tensor>& tensors) {
 
 Update checked_update(Compute& compute, const std::string& name, const Tensor& parameter,
                       const Gradients& gradients, DType states) {
-  TPC_EXPECT(compute.device() == "host", "an optimizer on {}", compute.device());
+  TPC_EXPECT(compute.place() == Place::host, "an optimizer on {}", tpc::name(compute.place()));
   const Tensor& gradient = gradients.at(name);
   TPC_EXPECT(gradients.due().empty(), "a step with gradients of which sums over {} are due",
              tpc::name(gradients.due().front().axis));

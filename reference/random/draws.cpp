@@ -80,8 +80,8 @@ Tensor draw_mask(Compute& compute, RandomStreams& streams, const MaskSite& site,
     return mask;
   }
   const CounterRule rule = streams.for_mask(site, layout);
-  if (mask.raw() == nullptr) return mask;
-  if (compute.device() == "host") {
+  if (mask.place() == Place::nowhere) return mask;
+  if (mask.place() == Place::host) {
     fill_mask(mask, rule, layout, drop);
   } else {
     const Tensor host = host_tensor(DType::u8, layout.local);

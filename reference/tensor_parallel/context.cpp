@@ -8,7 +8,8 @@ namespace tpc {
 Context::Context(const CommunicatorPtr& world, const MeshSpec& spec, Compute& compute,
                  std::shared_ptr<const Parts> parts)
     : compute_(compute), parts_(std::move(parts)) {
-  mesh_ = std::make_unique<DeviceMesh>(parts_->communicator(make_traced(world, site, trace_), site), spec);
+  mesh_ = std::make_unique<DeviceMesh>(parts_->communicator(make_traced(world, site, trace_), site, compute),
+                                       spec);
   position_ = mesh_->position();
 }
 

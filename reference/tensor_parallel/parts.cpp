@@ -42,7 +42,7 @@ std::unique_ptr<TransformerLayer> Parts::transformer_layer(const std::string& na
   return std::make_unique<TransformerLayer>(name, plan);
 }
 
-CommunicatorPtr Parts::communicator(CommunicatorPtr ranks, const Site&) const { return ranks; }
+CommunicatorPtr Parts::communicator(CommunicatorPtr ranks, const Site&, Compute&) const { return ranks; }
 
 std::unique_ptr<RandomStreams> Parts::streams(std::string_view profile, const StreamSetup& setup) const {
   return make_random_streams(profile, setup);

@@ -54,7 +54,7 @@ class Parts {
                                                               const LayerPlan& plan) const;
 
   // What they communicate and draw through.
-  virtual CommunicatorPtr communicator(CommunicatorPtr ranks, const Site& site) const;
+  virtual CommunicatorPtr communicator(CommunicatorPtr ranks, const Site& site, Compute& compute) const;
   virtual std::unique_ptr<RandomStreams> streams(std::string_view profile, const StreamSetup& setup) const;
 
   // Throws Refusal, see requirements.hpp.

@@ -119,7 +119,7 @@ Response run_collective(const Request& request, const CommunicatorPtr& ranks, co
   response.status = Response::Status::result;
   const Site site{.layer = "", .operation = "collective", .phase = Phase::forward};
   const CommunicatorPtr group =
-      group_of(call, make_faulty(make_traced(ranks, site, response.trace), site, faults));
+      group_of(call, make_faulty_collectives(make_traced(ranks, site, response.trace), faults));
   if (!group) return response;
 
   const int place = place_among(call, ranks->rank());

@@ -65,7 +65,7 @@ Placement ReferenceRun::token_layout(std::int64_t features) const {
                                       : shard(activation(features), 0, ctx_.tp());
 }
 
-bool ReferenceRun::is_dry() const { return ctx_.compute().device() == "shape-only"; }
+bool ReferenceRun::is_dry() const { return ctx_.compute().place() == Place::nowhere; }
 
 bool ReferenceRun::wants(Action action) const {
   return std::find(request_.script.begin(), request_.script.end(), action) != request_.script.end();
