@@ -58,17 +58,6 @@ Case make_case(const std::string& suite, const Variant& v, SequenceParallel mode
 
 }  // namespace
 
-std::string_view name(SequenceParallel mode) {
-  switch (mode) {
-    case SequenceParallel::kept:
-      return "kept";
-    case SequenceParallel::regathered:
-      return "regathered";
-    default:
-      return "off";
-  }
-}
-
 DType natural_dtype(Tier tier) { return dtypes_of(tier).front(); }
 
 std::string statement_of(const Variant& variant, SequenceParallel mode, Tier tier, int tp) {
@@ -84,7 +73,7 @@ std::string statement_of(const Variant& variant, SequenceParallel mode, Tier tie
 
 Problem problem_of(const Variant& variant, Tier tier, DType dtype, std::uint64_t seed) {
   Problem problem;
-  problem.operation = variant.operation;
+  problem.asked = variant.operation;
   problem.model = variant.config;
   problem.batch = variant.batch;
   problem.sequence = variant.sequence;

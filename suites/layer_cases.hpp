@@ -13,8 +13,6 @@ inline constexpr const char* no_exact_norm =
     "the backward of a norm inside a block meets gradients that no input can make exact; the f64 tier judges "
     "it";
 
-std::string_view name(SequenceParallel mode);
-
 // The problem of a variant in a tier, inputs included. It does not depend on the mesh.
 Problem problem_of(const Variant& variant, Tier tier, DType dtype, std::uint64_t seed);
 DType natural_dtype(Tier tier);  // f32 and bf16 of their tiers, else f64

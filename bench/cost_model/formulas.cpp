@@ -10,16 +10,7 @@
 namespace tpc::bench {
 
 ActivationScheme activation_scheme_named(std::string_view name) {
-  constexpr std::array names = {
-      std::pair{"none", ActivationScheme::none},
-      std::pair{"tensor_parallel", ActivationScheme::tensor_parallel},
-      std::pair{"sequence_parallel", ActivationScheme::sequence_parallel},
-      std::pair{"sequence_parallel_kept", ActivationScheme::sequence_parallel_kept},
-      std::pair{"selective", ActivationScheme::selective},
-      std::pair{"sequence_parallel_selective", ActivationScheme::sequence_parallel_selective},
-      std::pair{"full_recompute", ActivationScheme::full_recompute}};
-  for (const auto& [text, scheme] : names)
-    if (text == name) return scheme;
+  if (const auto scheme = named<ActivationScheme>(name)) return *scheme;
   throw UsageError(fmt::format("unknown activation scheme '{}'", name));
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "reference/core/words.hpp"
+
 namespace tpc::bench {
 
 // The letters of Korthikanti et al., arXiv 2205.05198.
@@ -28,6 +30,10 @@ enum class ActivationScheme {
   sequence_parallel_selective,
   full_recompute
 };
+constexpr auto words(ActivationScheme) {
+  return spelling("none", "tensor_parallel", "sequence_parallel", "sequence_parallel_kept", "selective",
+                  "sequence_parallel_selective", "full_recompute");
+}
 ActivationScheme activation_scheme_named(std::string_view name);  // as spelled above; throws UsageError
 double activation_bytes(ActivationScheme scheme, const TransformerShape& shape, double t);
 // The first of `stages` pipeline stages holds 1 + (p-1)/(p·m) of a whole network's layers' activations when

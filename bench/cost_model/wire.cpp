@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/cost_model/wire.hpp"
 
-#include <array>
 #include <bit>
 #include <cmath>
 
 namespace tpc::bench {
 
 namespace {
-
-constexpr std::array algorithms = {Algorithm::payload, Algorithm::ring, Algorithm::tree,
-                                   Algorithm::recursive_doubling, Algorithm::in_switch};
 
 WireCost ring_cost(CollectiveKind kind, int ranks) {
   const double share = (ranks - 1.0) / ranks;
@@ -53,25 +49,9 @@ WireCost doubling_cost(CollectiveKind kind, int ranks) {
 
 }  // namespace
 
-std::string_view name(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::payload:
-      return "payload";
-    case Algorithm::ring:
-      return "ring";
-    case Algorithm::tree:
-      return "tree";
-    case Algorithm::recursive_doubling:
-      return "recursive_doubling";
-    case Algorithm::in_switch:
-      return "in_switch";
-  }
-  return "?";
-}
-
 Algorithm algorithm_named(std::string_view wanted) {
   std::string known;
-  for (const Algorithm algorithm : algorithms) {
+  for (const Algorithm algorithm : every<Algorithm>()) {
     if (name(algorithm) == wanted) return algorithm;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", name(algorithm));
   }

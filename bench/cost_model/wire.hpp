@@ -6,8 +6,11 @@
 #include <string_view>
 
 #include "reference/comm/communicator.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc::bench {
+
+using tpc::name;
 
 enum class Algorithm {
   payload,  // the payload once: the formula of texts that divide it by a headline rate; no algorithm does
@@ -17,7 +20,9 @@ enum class Algorithm {
   recursive_doubling,  // all_gather by doubling, reduce_scatter by halving
   in_switch            // the switch reduces and multicasts (NVLS, SHARP)
 };
-std::string_view name(Algorithm algorithm);
+constexpr auto words(Algorithm) {
+  return spelling("payload", "ring", "tree", "recursive_doubling", "in_switch");
+}
 Algorithm algorithm_named(std::string_view name);  // throws UsageError
 
 // Of the rank that sends most.

@@ -50,24 +50,10 @@ Checks check_all(const Tables& tables) {
 
 namespace {
 
-std::string_view gate_name(Gate gate) {
-  switch (gate) {
-    case Gate::exact:
-      return "exact";
-    case Gate::band:
-      return "band";
-    case Gate::at_most:
-      return "limit";
-    case Gate::info:
-      return "info";
-  }
-  return "?";
-}
-
 std::string row_of(const Check& check) {
   return fmt::format("  {} {:<6} {:<58} ours {:>12.6g}  published {:>10.6g} {}\n",
-                     check.holds() ? "  " : "✗ ", gate_name(check.gate), check.what, check.ours,
-                     check.published, check.unit);
+                     check.holds() ? "  " : "✗ ", name(check.gate), check.what, check.ours, check.published,
+                     check.unit);
 }
 
 }  // namespace

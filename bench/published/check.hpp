@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/published/table.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc::bench {
 
@@ -15,6 +16,7 @@ enum class Gate {
   at_most,  // an error of ours, not above `published`
   info      // for the eye
 };
+constexpr auto words(Gate) { return spelling("exact", "band", "limit", "info"); }
 
 struct Check {
   std::string table;

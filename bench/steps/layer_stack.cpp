@@ -14,18 +14,6 @@ MeshSpec tp_mesh(const CommunicatorPtr& ranks) { return {{ranks->size()}, {"tp"}
 
 }  // namespace
 
-std::string_view name(SequenceParallel form) {
-  switch (form) {
-    case SequenceParallel::off:
-      return "off";
-    case SequenceParallel::kept:
-      return "kept";
-    case SequenceParallel::regathered:
-      return "regathered";
-  }
-  return "?";
-}
-
 namespace {
 constexpr std::string_view overlap_label = "_overlap";
 }
@@ -47,7 +35,7 @@ Form form_named(std::string_view text) {
 
 Problem problem_of(const StackShape& shape, Operation operation) {
   Problem problem;
-  problem.operation = operation;
+  problem.asked = operation;
   problem.model = shape.model;
   problem.batch = shape.batch;
   problem.sequence = shape.sequence;

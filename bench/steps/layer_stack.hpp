@@ -12,7 +12,7 @@
 
 namespace tpc::bench {
 
-std::string_view name(SequenceParallel form);  // off, kept, regathered
+using tpc::name;
 
 // How a stack is cut, its degree aside.
 struct Form {

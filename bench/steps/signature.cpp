@@ -157,7 +157,7 @@ Signatures baseline_signatures(const StackShape& shape, int slot) {
 
 Signatures baseline_signatures(const Problem& problem) {
   Signatures signatures;
-  const auto answers = baseline::solve(problem.operation, problem.model, layer_inputs(problem, "")).answers;
+  const auto answers = baseline::solve(problem.operation(), problem.model, layer_inputs(problem, "")).answers;
   for (const auto& [name, answer] : answers) signatures[name] = signature_of(name, answer);
   return signatures;
 }

@@ -13,18 +13,6 @@ Tampering tampering_of(const Planted& planted, bool silent) {
 
 }  // namespace
 
-std::string_view name(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return "forward";
-    case Pass::backward:
-      return "backward";
-    case Pass::step:
-      return "step";
-  }
-  return "?";
-}
-
 Station::Station(const StackShape& shape, Pass pass, const CommunicatorPtr& ranks, Compute& compute,
                  const Planted& planted, bool silent, const std::vector<Signatures>* references)
     : pass_(pass),

@@ -11,11 +11,12 @@
 #include "bench/steps/layer_stack.hpp"
 #include "bench/steps/planted.hpp"
 #include "bench/steps/signature.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc::bench {
 
 enum class Pass { forward, backward, step };
-std::string_view name(Pass pass);
+constexpr auto words(Pass) { return spelling("forward", "backward", "step"); }
 
 // Where the time of one call went, on this rank.
 struct Split {

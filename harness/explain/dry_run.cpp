@@ -9,7 +9,7 @@ namespace tpc {
 
 Response dry_run(const Request& request, int rank) {
   const Problem& problem = request.problem;
-  require_splittable(problem.operation, problem.model, request.sharding, problem.sequence,
+  require_splittable(problem.operation(), problem.model, request.sharding, problem.sequence,
                      request.mesh.ranks());
   const auto compute = make_shape_only_compute();
   return ReferenceRun(request, make_dry_run_world(rank, request.mesh.ranks()), *compute).run();

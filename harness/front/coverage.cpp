@@ -8,29 +8,14 @@
 #include <set>
 #include <tuple>
 
+#include "harness/explain/configuration/configuration.hpp"
 #include "harness/run/runner/runner.hpp"
 
 namespace tpc {
 
 namespace {
 
-constexpr Operation operations[] = {Operation::column_linear,
-                                    Operation::row_linear,
-                                    Operation::mlp,
-                                    Operation::attention,
-                                    Operation::layer_norm,
-                                    Operation::rms_norm,
-                                    Operation::vocab_embedding,
-                                    Operation::vocab_cross_entropy,
-                                    Operation::transformer_layer,
-                                    Operation::model};
 constexpr int tp_degrees[] = {1, 2, 3, 4, 6, 8};
-constexpr std::string_view modes[] = {"off", "kept", "regathered"};
-constexpr Tier covered_tiers[] = {Tier::exact, Tier::f64, Tier::f32, Tier::bf16};
-
-std::string_view mode_of(const Case& c) {
-  return modes[static_cast<std::size_t>(c.request.sharding.sequence_parallel)];
-}
 
 struct Cell {
   std::string_view operation;
@@ -42,22 +27,27 @@ struct Cell {
   }
 };
 
-std::vector<Cell> all_cells() {
-  std::vector<Cell> cells;
-  for (const Operation operation : operations)
-    for (const std::string_view mode : modes)
-      for (const Tier tier : covered_tiers)
-        for (const int tp : tp_degrees) cells.push_back({name(operation), tp, mode, name(tier)});
-  return cells;
-}
-
 std::map<Cell, int> cases_by_cell(const std::vector<Suite>& suites) {
   std::map<Cell, int> counts;
   for (const Suite& suite : suites)
     for (const Case& c : suite.cases)
-      if (c.expectation == Expectation::answers && c.request.problem.kind == Problem::Kind::operation)
-        ++counts[{name(c.request.problem.operation), ranks_of(c), mode_of(c), name(c.tier)}];
+      if (c.expectation == Expectation::answers && c.request.problem.is_operation())
+        ++counts[{name(c.request.problem.operation()), ranks_of(c),
+                  name(c.request.sharding.sequence_parallel), name(c.tier)}];
   return counts;
+}
+
+// What the suites promise, whether they have a case of it or not: operations of free sizes, in every way.
+// Training is judged in one tier alone.
+std::vector<Cell> all_cells() {
+  std::vector<Cell> cells;
+  for (const Operation operation : configurable_operations())
+    for (const SequenceParallel mode : every<SequenceParallel>())
+      for (const Tier tier : every<Tier>())
+        for (const int tp : tp_degrees)
+          if (operation != Operation::train && tier != Tier::statistics)
+            cells.push_back({name(operation), tp, name(mode), name(tier)});
+  return cells;
 }
 
 // An empty text, and T 0, stand for any.

@@ -11,7 +11,7 @@ namespace {
 Case covered_case(Operation operation, int tp, SequenceParallel mode, Tier tier) {
   Case c;
   c.suite = "s";
-  c.request.problem.operation = operation;
+  c.request.problem.asked = operation;
   c.request.mesh = {{tp}, {"tp"}};
   c.request.sharding.sequence_parallel = mode;
   c.tier = tier;

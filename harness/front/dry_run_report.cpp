@@ -18,10 +18,6 @@ struct Link {
 // The headline rates that the claim uses; what of them a ring can use is another matter.
 constexpr Link claimed_links[] = {{"900 GB/s", 900e9}, {"64 GB/s", 64e9}, {"25 GB/s", 25e9}};
 
-const char* mode_name(SequenceParallel mode) {
-  return mode == SequenceParallel::off ? "off" : mode == SequenceParallel::kept ? "kept" : "regathered";
-}
-
 std::string grouped_digits(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
@@ -32,7 +28,7 @@ std::string grouped_digits(std::int64_t number) {
 Request model_request(const DryRunChoice& choice, int tp, SequenceParallel mode, Operation operation) {
   Request request;
   Problem& problem = request.problem;
-  problem.operation = operation;
+  problem.asked = operation;
   problem.model = choice.model.config;
   problem.batch = choice.batch;
   problem.sequence = choice.sequence;
@@ -104,7 +100,7 @@ std::string memory_summary(const DryRunChoice& choice, int tp, SequenceParallel 
 }
 
 std::string degree_report(const DryRunChoice& choice, int tp, SequenceParallel mode) {
-  std::string text = fmt::format("\n  T = {}, sequence parallel {}\n", tp, mode_name(mode));
+  std::string text = fmt::format("\n  T = {}, sequence parallel {}\n", tp, name(mode));
   try {
     const Response whole = dry_run(model_request(choice, tp, mode, Operation::model), 0);
     text += call_table(whole.trace) + block_summary(choice, whole.trace) + memory_summary(choice, tp, mode);
@@ -133,7 +129,7 @@ std::string dry_run_report(const DryRunChoice& choice) {
 }
 
 std::string saved_report(const Request& request) {
-  if (request.problem.kind != Problem::Kind::operation)
+  if (!request.problem.is_operation())
     throw UsageError("collectives and meshes keep nothing for backward; name a case of layers");
   const Response dry = dry_run(request, 0);
   std::string text =

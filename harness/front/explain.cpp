@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/explain/configuration/configuration.hpp"
 #include "harness/judge/compare/tiers.hpp"
 #include "harness/run/runner/runner.hpp"
 #include "harness/values/join.hpp"
@@ -67,48 +68,28 @@ std::string collective_text(const CollectiveProblem& collective) {
   return text;
 }
 
-std::string model_text(const ModelConfig& m) {
-  return fmt::format("H={} A={} K={} D={} F={} V={}, {} layer{}", m.hidden, m.heads, m.kv_heads, m.head_dim,
-                     m.ffn, m.vocab, m.layers, m.layers == 1 ? "" : "s");
-}
-
-std::string definitions_text(const ModelConfig& m) {
-  const std::string position = m.position == PositionKind::rotary    ? "rotary positions"
-                               : m.position == PositionKind::learned ? "learned positions"
-                                                                     : "no positions";
-  const auto gelu = m.gelu == GeluForm::erf ? "gelu with erf" : "gelu with tanh";
-  return joined(
-      std::vector<std::string>{
-          m.norm == NormKind::layer_norm ? "LayerNorm" : "RMSNorm", m.mlp == MlpKind::gelu ? gelu : "SwiGLU",
-          position, m.causal ? "causal" : "not causal", m.qkv_bias ? "q,k,v bias" : "no q,k,v bias",
-          m.mlp_bias ? "mlp bias" : "no mlp bias", m.tied_head ? "tied head" : "untied head"},
-      ", ");
-}
-
-std::string sharding_text(const Sharding& sharding) {
-  constexpr std::string_view modes[] = {"off", "input kept", "input gathered again in backward"};
-  std::string text =
-      fmt::format("sequence parallel {}", modes[static_cast<std::size_t>(sharding.sequence_parallel)]);
-  text += sharding.fused ? ", fused weights" : ", separate weights";
-  if (sharding.padded_vocab > 0) text += fmt::format(", vocabulary padded to {}", sharding.padded_vocab);
-  if (sharding.own_entries) text += ", each with an entry of its own";
-  if (sharding.mlp_order == MlpOrder::row_first) text += ", row before column";
-  if (sharding.gather_output) text += ", output gathered";
-  if (sharding.overlap_chunks > 1)
-    text += fmt::format(", products overlapped with collectives in {} chunks", sharding.overlap_chunks);
-  if (!sharding.input_is_split) text += ", input not split";
-  return text;
+// Every option that matters, in the words of --case, some to a line.
+std::string options_text(const Case& c) {
+  constexpr std::size_t width = 96;
+  std::string text = "options    ";
+  std::size_t used = 0;
+  for (const std::string& option : options_that_matter(described(c))) {
+    if (used > 0 && used + option.size() > width) {
+      text += "\n           ";
+      used = 0;
+    }
+    text += " " + option;
+    used += option.size() + 1;
+  }
+  return text + "\n";
 }
 
 std::string asked_text(const Case& c) {
   const Problem& problem = c.request.problem;
-  if (problem.kind == Problem::Kind::mesh)
-    return "formula     coordinates of each rank, the last axis fastest\n";
-  if (problem.kind == Problem::Kind::collective)
-    return fmt::format("formula     {}\n", collective_text(problem.collective));
-  return fmt::format("formula     {}\nsizes       S={} B={}, {}\ndefinitions {}\nsharding    {}\n",
-                     formula(problem.operation), problem.sequence, problem.batch, model_text(problem.model),
-                     definitions_text(problem.model), sharding_text(c.request.sharding));
+  if (problem.mesh() != nullptr) return "formula     coordinates of each rank, the last axis fastest\n";
+  if (problem.collective() != nullptr)
+    return fmt::format("formula     {}\n", collective_text(*problem.collective()));
+  return fmt::format("formula     {}\n{}", formula(problem.operation()), options_text(c));
 }
 
 }  // namespace

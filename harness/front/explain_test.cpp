@@ -11,7 +11,7 @@ Case explained_case() {
   c.suite = "tensor_parallel";
   c.name = "row_linear/tp4_f64";
   c.statement = "the bias is added once";
-  c.request.problem.operation = Operation::row_linear;
+  c.request.problem.asked = Operation::row_linear;
   c.request.problem.inputs = {{"x", {24, 2, 96}, {}}, {"weight", {48, 96}, {}}};
   c.request.mesh = {{4}, {"tp"}};
   return c;
@@ -25,6 +25,18 @@ TEST(Explain, SaysStatementFormulaShapesMeshAndTolerance) {
     EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
 }
 
+TEST(Explain, NamesEveryOptionThatMattersAsCasesSpellIt) {
+  Case c = explained_case();
+  c.request.problem.model.ffn = 48;
+  c.request.sharding.input_is_split = false;
+  const std::string text = explanation(c);
+
+  for (const char* expected : {"op=row_linear", "tp=4", "ffn=48", "input_is_split=0", "mlp_bias=1"})
+    EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
+  for (const char* foreign : {"heads=", "vocab=", "gather_output="})
+    EXPECT_EQ(text.find(foreign), std::string::npos) << foreign << "\n" << text;
+}
+
 TEST(Explain, OfARefusalSaysWhatMustBeNamed) {
   Case c = explained_case();
   c.expectation = Expectation::refusal;
@@ -35,18 +47,17 @@ TEST(Explain, OfARefusalSaysWhatMustBeNamed) {
 
 TEST(Explain, KnowsCollectivesAndMeshes) {
   Case c = explained_case();
-  c.request.problem.kind = Problem::Kind::collective;
-  c.request.problem.collective = {.kind = CollectiveKind::broadcast,
-                                  .op = ReduceOp::sum,
-                                  .count = 7,
-                                  .root = 2,
-                                  .in_place = true,
-                                  .repeats = 3,
-                                  .members = {1, 3}};
+  c.request.problem.asked = CollectiveProblem{.kind = CollectiveKind::broadcast,
+                                              .op = ReduceOp::sum,
+                                              .count = 7,
+                                              .root = 2,
+                                              .in_place = true,
+                                              .repeats = 3,
+                                              .members = {1, 3}};
   EXPECT_NE(explanation(c).find("broadcast from rank 2 of 7 elements, in place, 3 times, among ranks 1, 3"),
             std::string::npos)
       << explanation(c);
-  c.request.problem.kind = Problem::Kind::mesh;
+  c.request.problem.asked = MeshProblem{};
   EXPECT_NE(explanation(c).find("coordinates"), std::string::npos);
 }
 

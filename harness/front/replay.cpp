@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <string_view>
 
 #include "harness/explain/configuration/configuration.hpp"
 #include "harness/front/options.hpp"
 #include "harness/run/runner/runner.hpp"
+#include "harness/values/parallelism.hpp"
 
 namespace tpc {
-
-namespace {
-
-int tensor_parallel_size(const MeshSpec& mesh) {
-  const auto tp = std::find(mesh.axes.begin(), mesh.axes.end(), "tp");
-  const auto index = static_cast<std::size_t>(tp - mesh.axes.begin());
-  return index < mesh.shape.size() ? mesh.shape[index] : mesh.ranks();
-}
-
-}  // namespace
 
 std::string shell_word(const std::string& text) {
   constexpr std::string_view plain =
@@ -44,7 +34,10 @@ std::string replay_command(const Options& options, const Case& c) {
   };
   if (options.implementation != "reference") add("--implementation", options.implementation);
   if (suites.tiers_given) add("--tier", std::string(name(c.tier)));
-  if (suites.tp_given) add("--tp", std::to_string(tensor_parallel_size(c.request.mesh)));
+  if (suites.tp_given) {
+    const int tp = parallelism_of(c.request.mesh).tp;
+    add("--tp", std::to_string(tp > 0 ? tp : c.request.mesh.ranks()));
+  }
   if (!options.model_file.empty()) add("--model", options.model_file);
   if (suites.layers) add("--layers", std::to_string(*suites.layers));
   if (suites.batch > 0) add("--batch", std::to_string(suites.batch));

@@ -49,10 +49,9 @@ class BaselineOracle : public Oracle {
   }
   Comparison judge(const Case& c, const std::vector<LocalTensor>& got, Communicator& ranks) override {
     const Problem& problem = c.request.problem;
-    if (problem.operation == Operation::dropout) return judge_dropout(c, got, ranks);
-    if (problem.operation == Operation::init && is_solved_when_judged(problem))
-      return judge_init(c, got, ranks);
-    const bool with_masks = problem.operation != Operation::train && !masks_of(problem).empty();
+    if (problem.asks(Operation::dropout)) return judge_dropout(c, got, ranks);
+    if (problem.asks(Operation::init) && is_solved_when_judged(problem)) return judge_init(c, got, ranks);
+    const bool with_masks = !problem.asks(Operation::train) && !masks_of(problem).empty();
     if (with_masks) return judge_with_masks(c, got, expected(c), ranks);
     return compare(c, got, expected(c), ranks);
   }

@@ -4,31 +4,23 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/values/parallelism.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc {
 
 namespace {
 
-using Kind = Problem::Kind;
-
-int tp_of(const MeshSpec& mesh) {
-  for (std::size_t i = 0; i < mesh.axes.size() && i < mesh.shape.size(); ++i)
-    if (mesh.axes[i] == "tp") return mesh.shape[i];
-  return 0;
+// Of a collective call among some of the ranks.
+std::vector<int> named_members(const Problem& problem) {
+  const CollectiveProblem* call = problem.collective();
+  return call == nullptr ? std::vector<int>{} : call->members;
 }
 
 int ranks_together(const Request& request) {
-  const auto& members = request.problem.collective.members;
-  if (request.problem.kind == Kind::collective && !members.empty()) return static_cast<int>(members.size());
-  return tp_of(request.mesh);
-}
-
-int data_parallel_ranks(const MeshSpec& mesh) {
-  int ranks = 1;
-  for (std::size_t i = 0; i < mesh.axes.size() && i < mesh.shape.size(); ++i)
-    if (mesh.axes[i].starts_with("dp")) ranks *= mesh.shape[i];
-  return ranks;
+  const std::vector<int> members = named_members(request.problem);
+  if (!members.empty()) return static_cast<int>(members.size());
+  return parallelism_of(request.mesh).tp;
 }
 
 // The operation and all that it is made of.
@@ -63,10 +55,10 @@ std::set<Operation> parts_of(Operation operation, const ModelConfig& config) {
 }
 
 bool is_refused(const Request& request) {
-  const int ranks = tp_of(request.mesh);
+  const int ranks = parallelism_of(request.mesh).tp;
   if (ranks == 0) return true;
   try {
-    require_splittable(request.problem.operation, request.problem.model, request.sharding,
+    require_splittable(request.problem.operation(), request.problem.model, request.sharding,
                        request.problem.sequence, ranks);
   } catch (const Refusal&) {
     return true;
@@ -76,7 +68,7 @@ bool is_refused(const Request& request) {
 
 bool has_row_bias(const Problem& problem) {
   const ModelConfig& c = problem.model;
-  switch (problem.operation) {
+  switch (problem.operation()) {
     case Operation::attention:
       return c.out_bias;
     case Operation::mlp:
@@ -88,8 +80,8 @@ bool has_row_bias(const Problem& problem) {
 }
 
 bool gathers_output(const Request& request) {
-  return (request.problem.operation == Operation::column_linear && request.sharding.gather_output) ||
-         (request.problem.operation == Operation::mlp && request.sharding.mlp_order == MlpOrder::row_first);
+  return (request.problem.asks(Operation::column_linear) && request.sharding.gather_output) ||
+         (request.problem.asks(Operation::mlp) && request.sharding.mlp_order == MlpOrder::row_first);
 }
 
 // Of an operation that can be split.
@@ -116,7 +108,7 @@ bool holds_for_operation(Condition condition, const Request& request) {
     case Condition::swiglu:
       return c.mlp == MlpKind::swiglu;
     case Condition::kv_copies:
-      return tp_of(request.mesh) > c.kv_heads;
+      return parallelism_of(request.mesh).tp > c.kv_heads;
     case Condition::padded_vocabulary:
       return cut.padded_vocab > c.vocab;
     case Condition::learned_positions:
@@ -151,13 +143,13 @@ bool holds(Condition condition, const Request& request) {
     case Condition::wider_than_bf16:
       return request.problem.dtype != DType::bf16;
     case Condition::several_data_parallel_ranks:
-      return data_parallel_ranks(request.mesh) > 1;
+      return parallelism_of(request.mesh).dp > 1;
     case Condition::named_members:
-      return !request.problem.collective.members.empty();
+      return !named_members(request.problem).empty();
     case Condition::refusal:
       return is_refused(request);
     default:
-      return request.problem.kind != Kind::operation || holds_for_operation(condition, request);
+      return !request.problem.is_operation() || holds_for_operation(condition, request);
   }
 }
 
@@ -166,11 +158,10 @@ bool has(const FaultRow& row, Condition condition) {
 }
 
 bool is_about(const FaultRow& row, const Problem& problem) {
-  if (problem.kind == Kind::mesh) return false;
-  if (problem.kind == Kind::collective)
-    return std::find(row.collectives.begin(), row.collectives.end(), problem.collective.kind) !=
-           row.collectives.end();
-  const std::set<Operation> parts = parts_of(problem.operation, problem.model);
+  if (problem.mesh() != nullptr) return false;
+  if (const auto* call = problem.collective())
+    return std::find(row.collectives.begin(), row.collectives.end(), call->kind) != row.collectives.end();
+  const std::set<Operation> parts = parts_of(problem.operation(), problem.model);
   return std::any_of(row.operations.begin(), row.operations.end(),
                      [&](Operation operation) { return parts.contains(operation); });
 }
@@ -180,8 +171,7 @@ bool is_about(const FaultRow& row, const Problem& problem) {
 bool can_occur(const FaultRow& row, const Request& request) {
   if (!is_about(row, request.problem)) return false;
   if (!has(row, Condition::one_rank) && ranks_together(request) < 2) return false;
-  if (request.problem.kind == Kind::operation && !has(row, Condition::refusal) && is_refused(request))
-    return false;
+  if (request.problem.is_operation() && !has(row, Condition::refusal) && is_refused(request)) return false;
   return std::all_of(row.needs.begin(), row.needs.end(),
                      [&](Condition condition) { return holds(condition, request); });
 }

@@ -13,7 +13,7 @@ namespace {
 Request request_of(Operation operation, int tp) {
   Request request;
   ModelConfig& c = request.problem.model;
-  request.problem.operation = operation;
+  request.problem.asked = operation;
   request.problem.batch = 2;
   request.problem.sequence = 8;
   c.hidden = 16;
@@ -67,21 +67,24 @@ TEST(FaultConditions, ChecksMatterWhereTheyRefuse) {
 
 TEST(FaultConditions, OfACollectiveAreThoseOfTheCall) {
   Request request;
-  request.problem.kind = Problem::Kind::collective;
-  request.problem.collective.kind = CollectiveKind::broadcast;
+  CollectiveProblem call{.kind = CollectiveKind::broadcast};
+  const auto occurs_in = [&](Fault fault) {
+    request.problem.asked = call;
+    return occurs(fault, request);
+  };
   request.mesh = {{4}, {"tp"}};
-  EXPECT_TRUE(occurs(Fault::copy_in_16_bytes, request));
-  EXPECT_FALSE(occurs(Fault::root_read_as_world_rank, request));
-  EXPECT_FALSE(occurs(Fault::order_depends_on_rank, request));
-  request.problem.collective.kind = CollectiveKind::all_reduce;
-  EXPECT_TRUE(occurs(Fault::order_depends_on_rank, request));
-  EXPECT_FALSE(occurs(Fault::single_rank_copy_in_blocks, request));
-  request.problem.collective.members = {1, 2};
-  request.problem.collective.kind = CollectiveKind::broadcast;
-  EXPECT_TRUE(occurs(Fault::root_read_as_world_rank, request));
-  request.problem.collective.kind = CollectiveKind::all_reduce;
-  request.problem.collective.members = {1};
-  EXPECT_TRUE(occurs(Fault::single_rank_copy_in_blocks, request));
+  EXPECT_TRUE(occurs_in(Fault::copy_in_16_bytes));
+  EXPECT_FALSE(occurs_in(Fault::root_read_as_world_rank));
+  EXPECT_FALSE(occurs_in(Fault::order_depends_on_rank));
+  call.kind = CollectiveKind::all_reduce;
+  EXPECT_TRUE(occurs_in(Fault::order_depends_on_rank));
+  EXPECT_FALSE(occurs_in(Fault::single_rank_copy_in_blocks));
+  call.members = {1, 2};
+  call.kind = CollectiveKind::broadcast;
+  EXPECT_TRUE(occurs_in(Fault::root_read_as_world_rank));
+  call.kind = CollectiveKind::all_reduce;
+  call.members = {1};
+  EXPECT_TRUE(occurs_in(Fault::single_rank_copy_in_blocks));
 }
 
 TEST(Glob, MatchesWholeTexts) {

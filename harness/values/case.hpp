@@ -7,12 +7,13 @@
 
 #include "harness/values/account.hpp"
 #include "harness/values/request.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc {
 
 // How sharply a case looks; the demands are derived in harness/judge/compare/compare.hpp.
 enum class Tier { exact, f64, f32, bf16, statistics };
-std::string_view name(Tier tier);
+constexpr auto words(Tier) { return spelling("exact", "f64", "f32", "bf16", "statistics"); }
 
 enum class Expectation {
   answers,  // the baseline's

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "reference/core/words.hpp"
+
 namespace tpc {
 
 // Where random numbers come from. Answers may depend on the mesh through the profile alone.
@@ -42,6 +44,7 @@ struct TrainProblem {
   std::int64_t steps() const { return reports.empty() ? 0 : reports.back(); }
   bool operator==(const TrainProblem&) const = default;
 };
+constexpr auto words(TrainProblem::Optimizer) { return spelling("sgd", "adamw"); }
 
 inline std::string step_name(std::int64_t step, const std::string& name) {
   return "step" + std::to_string(step) + "." + name;

@@ -23,22 +23,6 @@ Json number_or_word(double value) {
 
 }  // namespace
 
-std::string_view name(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::pass:
-      return "pass";
-    case Outcome::fail:
-      return "fail";
-    case Outcome::unsupported:
-      return "unsupported";
-    case Outcome::error:
-      return "error";
-    case Outcome::not_run:
-      break;
-  }
-  return "not_run";
-}
-
 void count(Tally& tally, Outcome verdict) {
   switch (verdict) {
     case Outcome::pass:

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "harness/values/provenance.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc {
 
 // Compare's verdicts, and that a case was not put to the implementation at all.
 enum class Outcome { pass, fail, unsupported, error, not_run };
-std::string_view name(Outcome outcome);
+constexpr auto words(Outcome) { return spelling("pass", "fail", "unsupported", "error", "not_run"); }
 
 // What one phase of a case sent, beside what its profile allows. Payload: bytes of the full tensors; ring
 // wire: bytes a rank sends under the ring algorithm.

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "harness/values/randomness.hpp"
 #include "reference/comm/communicator.hpp"
 #include "reference/core/definitions.hpp"
 #include "reference/core/dtype.hpp"
+#include "reference/core/words.hpp"
 #include "reference/mesh/device_mesh.hpp"
 #include "reference/tensor_parallel/sharding.hpp"
 
@@ -68,8 +70,8 @@ struct CollectiveProblem {
       0;  // elements of the shard: of each rank's part where the call has parts, else of the tensor
   int root = 0;
   bool in_place = false;
-  int repeats = 1;           // the last result is returned; all must agree
-  std::vector<int> members;  // world ranks of the group; empty: all of the mesh
+  int repeats = 1;                // the last result is returned; all must agree
+  std::vector<int> members = {};  // world ranks of the group; empty: all of the mesh
   bool operator==(const CollectiveProblem&) const = default;
 };
 
@@ -79,21 +81,20 @@ struct CollectiveProblem {
 // the same for all ranks: the groups of the view in its own ranks.
 struct MeshProblem {
   enum class View { whole, sub, flatten, unflatten } view = View::whole;
-  MeshSpec mesh;                  // also the request's
-  std::vector<std::string> axes;  // that sub keeps or flatten joins; the one that unflatten cuts
-  MeshSpec into;                  // what unflatten makes of the axis; the one axis that flatten makes
+  MeshSpec mesh = {};                  // also the request's
+  std::vector<std::string> axes = {};  // that sub keeps or flatten joins; the one that unflatten cuts
+  MeshSpec into = {};                  // what unflatten makes of the axis; the one axis that flatten makes
   bool operator==(const MeshProblem&) const = default;
 };
+constexpr auto words(MeshProblem::View) { return spelling("whole", "sub", "flatten", "unflatten"); }
 
 // A question that has one answer, however it is sharded. No mesh, unless it is about the mesh.
 struct Problem {
-  enum class Kind { operation, collective, mesh } kind = Kind::operation;
-  Operation operation = Operation::column_linear;
+  // What is asked. An operation reads the model, sizes and randomness below; init and train also their own.
+  std::variant<Operation, CollectiveProblem, MeshProblem> asked = Operation::column_linear;
   ModelConfig model;
   std::int64_t batch = 1;
   std::int64_t sequence = 1;
-  CollectiveProblem collective;
-  MeshProblem mesh;
   Randomness random;
   InitProblem init;
   TrainProblem train;
@@ -101,10 +102,18 @@ struct Problem {
   std::uint64_t seed = 0;
   std::vector<InputSpec> inputs;
   bool operator==(const Problem&) const = default;
+
+  bool is_operation() const { return std::holds_alternative<Operation>(asked); }
+  Operation operation() const { return std::get<Operation>(asked); }  // where it is one
+  bool asks(Operation operation) const { return asked == decltype(asked)(operation); }
+  // Null where something else is asked.
+  const CollectiveProblem* collective() const { return std::get_if<CollectiveProblem>(&asked); }
+  const MeshProblem* mesh() const { return std::get_if<MeshProblem>(&asked); }
 };
 
 // "forward", "backward", ... in order. `build` and `load` come first by themselves.
 enum class Action { forward, backward };
+constexpr auto words(Action) { return spelling("forward", "backward"); }
 
 // The implementation times itself, by its own clock: each sample begins behind a barrier of its ranks.
 // Without samples it does not.

@@ -6,6 +6,8 @@
 #include <functional>
 #include <set>
 
+#include "harness/values/parallelism.hpp"
+
 namespace tpc {
 namespace {
 
@@ -53,25 +55,34 @@ std::vector<Change> model_changes() {
 }
 
 std::vector<Change> other_changes() {
-  return {[](Problem& p) { p.kind = Problem::Kind::mesh; },
-          [](Problem& p) { p.operation = Operation::mlp; },
+  return {[](Problem& p) { p.asked = Operation::mlp; },
           [](Problem& p) { p.batch = 2; },
           [](Problem& p) { p.sequence = 2; },
           [](Problem& p) { p.dtype = DType::bf16; },
           [](Problem& p) { p.seed = 1; },
-          [](Problem& p) { p.collective.kind = CollectiveKind::broadcast; },
-          [](Problem& p) { p.collective.op = ReduceOp::max; },
-          [](Problem& p) { p.collective.count = 7; },
-          [](Problem& p) { p.collective.root = 1; },
-          [](Problem& p) { p.collective.in_place = true; },
-          [](Problem& p) { p.collective.repeats = 2; },
-          [](Problem& p) { p.collective.members = {1}; },
-          [](Problem& p) { p.mesh.view = MeshProblem::View::sub; },
-          [](Problem& p) { p.mesh.mesh.shape = {1}; },
-          [](Problem& p) { p.mesh.mesh.axes = {"tp"}; },
-          [](Problem& p) { p.mesh.axes = {"tp"}; },
-          [](Problem& p) { p.mesh.into.shape = {1}; },
-          [](Problem& p) { p.mesh.into.axes = {"tp"}; },
+          [](Problem& p) { p.asked = CollectiveProblem{.kind = CollectiveKind::broadcast}; },
+          [](Problem& p) { p.asked = CollectiveProblem{.op = ReduceOp::max}; },
+          [](Problem& p) { p.asked = CollectiveProblem{.count = 7}; },
+          [](Problem& p) { p.asked = CollectiveProblem{.root = 1}; },
+          [](Problem& p) { p.asked = CollectiveProblem{.in_place = true}; },
+          [](Problem& p) { p.asked = CollectiveProblem{.repeats = 2}; },
+          [](Problem& p) { p.asked = CollectiveProblem{.members = {1}}; },
+          [](Problem& p) { p.asked = CollectiveProblem{}; },
+          [](Problem& p) { p.asked = MeshProblem{}; },
+          [](Problem& p) { p.asked = MeshProblem{.view = MeshProblem::View::sub}; },
+          [](Problem& p) {
+            p.asked = MeshProblem{.mesh = {{1}, {}}};
+          },
+          [](Problem& p) {
+            p.asked = MeshProblem{.mesh = {{}, {"tp"}}};
+          },
+          [](Problem& p) { p.asked = MeshProblem{.axes = {"tp"}}; },
+          [](Problem& p) {
+            p.asked = MeshProblem{.into = {{1}, {}}};
+          },
+          [](Problem& p) {
+            p.asked = MeshProblem{.into = {{}, {"tp"}}};
+          },
           [](Problem& p) { p.inputs.clear(); },
           [](Problem& p) { p.inputs[0].name = "y"; },
           [](Problem& p) {
@@ -83,6 +94,14 @@ std::vector<Change> other_changes() {
           [](Problem& p) { p.inputs[0].generator.c = 0.1; },
           [](Problem& p) { p.inputs[0].generator.exponent = 1; },
           [](Problem& p) { p.inputs[0].generator.text = "a 1:b"; }};
+}
+
+TEST(Parallelism, CountsRanksAlongEachAxis) {
+  EXPECT_EQ(parallelism_of({{2, 3, 4, 5}, {"pp", "dp_replicate", "dp_shard", "tp"}}),
+            (Parallelism{5, 12, 2}));
+  EXPECT_EQ(parallelism_of({{2, 3}, {"dp", "tp"}}), (Parallelism{3, 2, 0}));
+  EXPECT_EQ(parallelism_of({{7}, {"mine"}}), Parallelism{}) << "an axis that nobody knows";
+  EXPECT_EQ(parallelism_of({{}, {"tp"}}), Parallelism{}) << "an axis without a size";
 }
 
 TEST(Key, EveryFieldCounts) {

@@ -9,10 +9,6 @@ namespace tpc {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> reduce_op_names = {"sum", "max", "min", "product"};
-constexpr std::array<std::string_view, 6> collective_names = {"all_reduce", "all_gather", "reduce_scatter",
-                                                              "all_to_all", "broadcast",  "point_to_point"};
-
 // `full` holds `ranks` shards along dim 0.
 void check_shards(CollectiveKind kind, const Tensor& full, const Tensor& shard, int ranks) {
   Shape whole = shard.shape();
@@ -50,8 +46,6 @@ void check_shapes(const Call& call, int ranks) {
 
 }  // namespace
 
-std::string_view name(ReduceOp op) { return reduce_op_names.at(static_cast<std::size_t>(op)); }
-std::string_view name(CollectiveKind kind) { return collective_names.at(static_cast<std::size_t>(kind)); }
 bool reduces(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
 }

@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "reference/core/tensor.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc {
 
 enum class ReduceOp { sum, max, min, product };
+constexpr auto words(ReduceOp) { return spelling("sum", "max", "min", "product"); }
 enum class CollectiveKind { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, point_to_point };
-std::string_view name(ReduceOp op);
-std::string_view name(CollectiveKind kind);
+constexpr auto words(CollectiveKind) {
+  return spelling("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "point_to_point");
+}
 bool reduces(CollectiveKind kind);  // whether the reduce operation matters to it
 
 // One message of a rank. All of a call may be in flight at once; between two ranks they pair in order.

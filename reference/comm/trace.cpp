@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/comm/trace.hpp"
 
-#include <array>
-
 #include "reference/comm/intercept.hpp"
 
 namespace tpc {
 
 namespace {
-
-constexpr std::array<std::string_view, 7> phase_names = {"build",    "load", "forward", "backward",
-                                                         "finalise", "step", "other"};
 
 TraceRow row_at(const Site& site, const Communicator& group, const Call& call) {
   return {.kind = call.kind,
@@ -36,8 +31,6 @@ void write(Trace& trace, const Site& site, const Communicator& group, const Call
 }
 
 }  // namespace
-
-std::string_view name(Phase phase) { return phase_names.at(static_cast<std::size_t>(phase)); }
 
 CommunicatorPtr make_traced(CommunicatorPtr inner, const Site& site, Trace& trace) {
   const auto traced = [&site, &trace](Communicator& group, const Call& call, const DeviceStream& after) {

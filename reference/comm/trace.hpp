@@ -8,11 +8,14 @@
 #include <vector>
 
 #include "reference/comm/communicator.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc {
 
 enum class Phase { build, load, forward, backward, finalise, step, other };
-std::string_view name(Phase phase);
+constexpr auto words(Phase) {
+  return spelling("build", "load", "forward", "backward", "finalise", "step", "other");
+}
 
 // Where in the computation a rank is; read by the trace, the random streams and the fault points.
 struct Site {

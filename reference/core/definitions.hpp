@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "reference/core/words.hpp"
+
 namespace tpc {
 
 enum class Operation {
@@ -24,14 +26,26 @@ enum class Operation {
   init,                 // the initial parameters of a model
   train,                // steps of an optimizer on a model
 };
+constexpr auto words(Operation) {
+  return spelling("column_linear", "row_linear", "mlp", "attention", "layer_norm", "rms_norm",
+                  "vocab_embedding", "vocab_cross_entropy", "transformer_layer", "model", "dropout", "init",
+                  "train");
+}
 
 enum class NormKind { layer_norm, rms_norm };
+constexpr auto words(NormKind) { return spelling("layer_norm", "rms_norm"); }
 enum class MlpKind { gelu, swiglu };
+constexpr auto words(MlpKind) { return spelling("gelu", "swiglu"); }
 enum class GeluForm { erf, tanh };
+constexpr auto words(GeluForm) { return spelling("erf", "tanh"); }
 enum class PositionKind { none, learned, rotary };
+constexpr auto words(PositionKind) { return spelling("none", "learned", "rotary"); }
 enum class RotaryForm { halves, interleaved };
+constexpr auto words(RotaryForm) { return spelling("halves", "interleaved"); }
 enum class SmoothingOver { all_classes, other_classes };
+constexpr auto words(SmoothingOver) { return spelling("all_classes", "other_classes"); }
 enum class LossMean { valid_tokens, all_tokens };
+constexpr auto words(LossMean) { return spelling("valid_tokens", "all_tokens"); }
 
 // Llama 3 stretches the low rotary frequencies (rope_type "llama3" of the published config.json).
 struct RotaryScaling {
@@ -100,7 +114,6 @@ SmoothedTarget smoothed_target(const LossDefinition& loss, std::int64_t vocab);
 
 double attention_scale(const ModelConfig& config);
 
-std::string_view name(Operation operation);
 Operation operation_named(std::string_view name);  // throws UsageError
 
 }  // namespace tpc

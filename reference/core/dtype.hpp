@@ -7,10 +7,12 @@
 #include <string_view>
 
 #include "reference/core/contract.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc {
 
 enum class DType { f64, f32, bf16, i64, u8 };
+constexpr auto words(DType) { return spelling("f64", "f32", "bf16", "i64", "u8"); }
 
 // bfloat16: the upper half of an f32. Conversion from f32 rounds to nearest, ties to even; NaN stays NaN.
 struct bf16 {
@@ -28,7 +30,6 @@ struct bf16 {
   }  // widening is exact
 };
 
-std::string_view name(DType dtype);
 DType dtype_named(std::string_view name);  // throws UsageError
 
 constexpr std::size_t size_of(DType dtype) {

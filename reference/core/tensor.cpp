@@ -5,18 +5,6 @@
 
 namespace tpc {
 
-std::string_view name(Place place) {
-  switch (place) {
-    case Place::host:
-      return "the host";
-    case Place::device:
-      return "the device";
-    case Place::nowhere:
-      return "nowhere";
-  }
-  return "?";
-}
-
 std::int64_t element_count(const Shape& shape) {
   std::int64_t count = 1;
   for (const auto extent : shape) {

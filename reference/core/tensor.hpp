@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reference/core/dtype.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc {
 
@@ -19,7 +20,7 @@ std::string to_string(const Shape& shape);       // "[2, 3]"
 
 // Where elements are: nowhere in dry runs, which count bytes and store nothing.
 enum class Place { host, device, nowhere };
-std::string_view name(Place place);
+constexpr auto words(Place) { return spelling("the host", "the device", "nowhere"); }
 
 // One allocation. Made by an allocator (compute/allocator.hpp), which learns of its end through `release`.
 struct Storage {

@@ -2,7 +2,6 @@
 #include "reference/faulty/fault.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <tuple>
 
@@ -11,37 +10,6 @@
 namespace tpc {
 
 namespace {
-
-constexpr std::array<std::string_view, 16> class_names = {"SCALE",  "DROP", "ORDER", "INDEX", "GROUP", "RACE",
-                                                          "STATE",  "DUP",  "NORM",  "DTYPE", "HANG",  "RNG",
-                                                          "NONDET", "LIB",  "COUNT", "CONFIG"};
-
-constexpr std::array<std::string_view, 26> condition_names = {"one rank",
-                                                              "sequence parallel",
-                                                              "no sequence parallel",
-                                                              "gathered input kept",
-                                                              "input gathered again",
-                                                              "row bias",
-                                                              "qkv bias",
-                                                              "fused weights",
-                                                              "separate weights",
-                                                              "swiglu",
-                                                              "kv copies",
-                                                              "padded vocabulary",
-                                                              "learned positions",
-                                                              "label smoothing",
-                                                              "gathered output",
-                                                              "several sequences",
-                                                              "bf16",
-                                                              "wider than bf16",
-                                                              "dropout",
-                                                              "recomputation",
-                                                              "streams with positions",
-                                                              "streams without positions",
-                                                              "several data-parallel ranks",
-                                                              "spread by fan-in",
-                                                              "named members",
-                                                              "cannot be split"};
 
 // "TP-9" stands before "TP-10": prefix, number, the rest.
 std::tuple<std::string_view, int, std::string_view> order_of(std::string_view id) {
@@ -73,11 +41,6 @@ Fault fault_named(std::string_view id) {
 }
 
 }  // namespace
-
-std::string_view name(FaultClass fault_class) {
-  return class_names.at(static_cast<std::size_t>(fault_class));
-}
-std::string_view name(Condition condition) { return condition_names.at(static_cast<std::size_t>(condition)); }
 
 const std::vector<FaultRow>& fault_table() {
   static const std::vector<FaultRow> table = sorted_table();

@@ -10,6 +10,7 @@
 
 #include "reference/comm/communicator.hpp"
 #include "reference/core/definitions.hpp"
+#include "reference/core/words.hpp"
 #include "reference/faulty/fault_set.hpp"
 
 namespace tpc {
@@ -135,7 +136,10 @@ enum class FaultClass {
   count,
   config
 };
-std::string_view name(FaultClass fault_class);
+constexpr auto words(FaultClass) {
+  return spelling("SCALE", "DROP", "ORDER", "INDEX", "GROUP", "RACE", "STATE", "DUP", "NORM", "DTYPE", "HANG",
+                  "RNG", "NONDET", "LIB", "COUNT", "CONFIG");
+}
 
 // What a request must have for a fault to make a difference.
 enum class Condition {
@@ -166,7 +170,14 @@ enum class Condition {
   named_members,  // a group that does not have all ranks
   refusal         // the configuration cannot be split
 };
-std::string_view name(Condition condition);
+constexpr auto words(Condition) {
+  return spelling("one rank", "sequence parallel", "no sequence parallel", "gathered input kept",
+                  "input gathered again", "row bias", "qkv bias", "fused weights", "separate weights",
+                  "swiglu", "kv copies", "padded vocabulary", "learned positions", "label smoothing",
+                  "gathered output", "several sequences", "bf16", "wider than bf16", "dropout",
+                  "recomputation", "streams with positions", "streams without positions",
+                  "several data-parallel ranks", "spread by fan-in", "named members", "cannot be split");
+}
 
 struct FaultRow {
   Fault fault;

@@ -8,12 +8,14 @@
 #include <optional>
 #include <string_view>
 
+#include "reference/core/words.hpp"
+
 namespace tpc {
 
 // kv_copies is no axis of a mesh but a part of tp: the neighbours that hold copies of one kv head.
 enum class Axis { pp, dp_replicate, dp_shard, tp, kv_copies };
-inline constexpr std::size_t axis_count = 5;
-std::string_view name(Axis axis);
+constexpr auto words(Axis) { return spelling("pp", "dp_replicate", "dp_shard", "tp", "kv_copies"); }
+inline constexpr std::size_t axis_count = words(Axis{}).size();
 // "dp" is dp_replicate. Nothing for a name that layers do not know.
 std::optional<Axis> axis_named(std::string_view name);
 

@@ -17,20 +17,6 @@ constexpr RandomProfile profile_table[] = {{"invariant", make_invariant_streams}
 
 }  // namespace
 
-std::string_view name(DropoutSite site) {
-  switch (site) {
-    case DropoutSite::embedding:
-      return "embedding";
-    case DropoutSite::attention_probabilities:
-      return "attention_probabilities";
-    case DropoutSite::attention_output:
-      return "attention_output";
-    case DropoutSite::mlp_output:
-      return "mlp_output";
-  }
-  return "?";
-}
-
 std::vector<std::string_view> random_profiles() {
   std::vector<std::string_view> names;
   for (const RandomProfile& profile : profile_table) names.push_back(profile.name);

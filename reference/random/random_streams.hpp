@@ -15,13 +15,16 @@
 #include <string_view>
 #include <vector>
 
+#include "reference/core/words.hpp"
 #include "reference/mesh/device_mesh.hpp"
 #include "reference/random/draw_layout.hpp"
 
 namespace tpc {
 
 enum class DropoutSite { embedding, attention_probabilities, attention_output, mlp_output };
-std::string_view name(DropoutSite site);
+constexpr auto words(DropoutSite) {
+  return spelling("embedding", "attention_probabilities", "attention_output", "mlp_output");
+}
 
 struct MaskSite {
   std::string layer;  // "blocks.0.attention"

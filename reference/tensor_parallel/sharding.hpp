@@ -4,18 +4,23 @@
 
 #include <cstdint>
 
+#include "reference/core/words.hpp"
+
 namespace tpc {
 
 // Megatron-LM's sequence parallelism (Korthikanti et al., arXiv 2205.05198) in both of its forms: the
 // gathered input of a column linear is kept for backward, or only its shard is and backward gathers it again.
 enum class SequenceParallel { off, kept, regathered };
+constexpr auto words(SequenceParallel) { return spelling("off", "kept", "regathered"); }
 
 // What backward computes again instead of keeping it: the core of the attention (Korthikanti et al., section
 // 5), or each block from its input on (Chen et al., arXiv 1604.06174).
 enum class Recompute { none, selective, full };
+constexpr auto words(Recompute) { return spelling("none", "selective", "full"); }
 
 // Column then row communicates once each way; the other order is right too, and dearer by a call each way.
 enum class MlpOrder { column_first, row_first };
+constexpr auto words(MlpOrder) { return spelling("column_first", "row_first"); }
 
 struct Sharding {
   SequenceParallel sequence_parallel = SequenceParallel::off;

@@ -111,11 +111,17 @@ Case collective_case(const CallCase& call, std::uint64_t seed) {
   c.request.mesh = {{call.tp}, {"tp"}};
   c.request.script = {Action::forward};
   Problem& problem = c.request.problem;
-  problem.kind = Problem::Kind::collective;
   problem.dtype = call.dtype;
   problem.seed = seed;
-  problem.collective = {call.kind, call.op, call.count, call.root, call.in_place, call.repeats, call.members};
-  problem.inputs = {{"in", collective_input_shape(problem.collective, group_size(call)), generator_of(call)}};
+  const CollectiveProblem asked{.kind = call.kind,
+                                .op = call.op,
+                                .count = call.count,
+                                .root = call.root,
+                                .in_place = call.in_place,
+                                .repeats = call.repeats,
+                                .members = call.members};
+  problem.asked = asked;
+  problem.inputs = {{"in", collective_input_shape(asked, group_size(call)), generator_of(call)}};
   return c;
 }
 

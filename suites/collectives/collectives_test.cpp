@@ -80,8 +80,8 @@ TEST(CollectivesSuite, EveryKindHasEveryDegreeAndDtype) {
   std::set<std::string> seen;
   for (const Case& c : collectives_suite({}).cases) {
     const Problem& p = c.request.problem;
-    seen.insert(fmt::format("{} tp{}", name(p.collective.kind), c.request.mesh.ranks()));
-    seen.insert(fmt::format("{} {} {}", name(p.collective.kind), name(p.collective.op), name(p.dtype)));
+    seen.insert(fmt::format("{} tp{}", name(p.collective()->kind), c.request.mesh.ranks()));
+    seen.insert(fmt::format("{} {} {}", name(p.collective()->kind), name(p.collective()->op), name(p.dtype)));
   }
   for (const char* kind :
        {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "point_to_point"}) {

@@ -46,7 +46,7 @@ Problem masks_problem(const MaskCase& m, std::uint64_t seed) {
   const int tp = tp_of(m.mesh);
   const bool power = (tp & (tp - 1)) == 0;
   Problem problem;
-  problem.operation = Operation::dropout;
+  problem.asked = Operation::dropout;
   problem.model = gpt2_style();
   problem.model.layers = 1;
   problem.model.heads = problem.model.kv_heads = tp;

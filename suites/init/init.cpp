@@ -62,7 +62,7 @@ Case init_case(const InitCase& i, std::uint64_t seed) {
   c.name = fmt::format("{}/{}{}_{}{}", i.tag, i.profile, mesh, name(i.dtype), i.by_fan ? "_fan" : "");
   c.profile = i.profile;
   Problem& problem = c.request.problem;
-  problem.operation = Operation::init;
+  problem.asked = Operation::init;
   problem.model = i.config;
   problem.dtype = i.dtype;
   problem.seed = seed;

@@ -40,7 +40,7 @@ std::vector<Response> executed(const Request& request) {
 Request document_request(int tp, SequenceParallel mode) {
   Request request;
   Problem& problem = request.problem;
-  problem.operation = Operation::model;
+  problem.asked = Operation::model;
   problem.model = read_model_config(data_path("models/document.json")).config;
   problem.batch = 8;
   problem.sequence = 2048;
@@ -70,7 +70,7 @@ TEST(Profiles, AreWhatEveryRankSends) {
   for (const Case& c : all_f64_cases())
     for (int rank = 0; rank < c.request.mesh.ranks(); ++rank) {
       Account account{profile_name(c.request.sharding), volume_profile(c.request), {}, {}};
-      if (c.request.problem.operation == Operation::transformer_layer) {
+      if (c.request.problem.asks(Operation::transformer_layer)) {
         account.activation_bytes = total(kept_activations(c.request));
         account.statistics_bytes = kept_statistics(c.request);
       }

@@ -18,7 +18,7 @@ struct PublishedBlock {
 Request block_request(const PublishedBlock& block, int tp, SequenceParallel mode) {
   Request request;
   Problem& problem = request.problem;
-  problem.operation = Operation::transformer_layer;
+  problem.asked = Operation::transformer_layer;
   ModelConfig& c = problem.model;
   c.heads = c.kv_heads = block.heads;
   c.hidden = block.hidden;

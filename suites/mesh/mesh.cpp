@@ -154,8 +154,7 @@ Case case_of(const MeshCase& m, std::uint64_t seed) {
   c.reason_words = m.refusal;
   c.request.mesh = m.problem.mesh;
   c.request.script = {Action::forward};
-  c.request.problem.kind = Problem::Kind::mesh;
-  c.request.problem.mesh = m.problem;
+  c.request.problem.asked = m.problem;
   c.request.problem.seed = seed;
   return c;
 }

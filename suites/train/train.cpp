@@ -108,7 +108,7 @@ Case train_case(const TrainCase& t, std::uint64_t seed) {
   c.name = fmt::format("{}/tp{}_f64{}{}", t.tag, t.tp, t.mode == SP::off ? "" : "_sp",
                        t.drops ? "" : "_no_dropout");
   Problem& problem = c.request.problem;
-  problem.operation = Operation::train;
+  problem.asked = Operation::train;
   problem.model = small_model(t.drops);
   problem.batch = 2;
   problem.sequence = 24;

@@ -79,7 +79,7 @@ class Profile {
       : config_(request.problem.model),
         sharding_(request.sharding),
         sp_(request.sharding.sequence_parallel),
-        operation_(request.problem.operation),
+        operation_(request.problem.operation()),
         ranks_(request.mesh.ranks()),
         tokens_(request.problem.batch * request.problem.sequence),
         shard_tokens_(request.problem.sequence / request.mesh.ranks()),

@@ -45,7 +45,7 @@ Suite volume_suite(const SuiteOptions& options) {
     c.statement = fmt::format(
         "{} on {} ranks sends exactly the {} calls of profile {}, in order, and computes what one "
         "device computes",
-        name(c.request.problem.operation), c.request.mesh.ranks(), c.account->calls.size(), c.profile);
+        name(c.request.problem.operation()), c.request.mesh.ranks(), c.account->calls.size(), c.profile);
   }
   return suite;
 }

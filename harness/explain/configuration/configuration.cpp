@@ -9,6 +9,8 @@
 #include "harness/explain/configuration/fields.hpp"
 #include "harness/explain/configuration/relevance.hpp"
 #include "harness/judge/inputs/problem_inputs.hpp"
+#include "harness/values/join.hpp"
+#include "harness/values/parallelism.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc {
@@ -51,8 +53,12 @@ std::map<std::string, std::string> items_of(std::string_view text) {
   return items;
 }
 
+std::string item_of(const Field& field, const Configuration& configuration) {
+  return fmt::format("{}={}", field.key, field.get(configuration));
+}
+
 std::string exact_defect(const Configuration& c) {
-  const Operation operation = c.problem.operation;
+  const Operation operation = c.problem.operation();
   const LossDefinition& loss = c.problem.model.loss;
   if (relevance::has_attention(c))
     return fmt::format("op={} has no tier=exact of free sizes; the suites choose them", name(operation));
@@ -108,13 +114,18 @@ Configuration::Configuration() {
 }
 
 std::string to_text(const Configuration& configuration) {
-  std::string text;
-  for (const Field& field : configuration_fields()) {
-    const std::string value = field.get(configuration);
-    if (!text.empty() && (value == field.get(simplest()) || !field.matters(configuration))) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : ",", field.key, value);
-  }
-  return text;
+  std::vector<std::string> items;
+  for (const Field& field : configuration_fields())
+    if (items.empty() || (field.matters(configuration) && field.get(configuration) != field.get(simplest())))
+      items.push_back(item_of(field, configuration));
+  return joined(items, ",");
+}
+
+std::vector<std::string> options_that_matter(const Configuration& configuration) {
+  std::vector<std::string> items;
+  for (const Field& field : configuration_fields())
+    if (field.matters(configuration)) items.push_back(item_of(field, configuration));
+  return items;
 }
 
 Configuration configuration_of(std::string_view text) {
@@ -143,14 +154,14 @@ std::string configuration_defect(const Configuration& c) {
     return fmt::format("rotary positions need an even head_dim, not {}", model.head_dim);
   if (relevance::is_training(c) && c.tier != Tier::f64) return "op=train is judged in tier=f64 alone";
   if (relevance::has_blocks(c) && c.tier == Tier::exact)
-    return fmt::format("op={} has no tier=exact", name(c.problem.operation));
+    return fmt::format("op={} has no tier=exact", name(c.problem.operation()));
   if (c.ignored > 0 && model.loss.ignore_index >= 0 && model.loss.ignore_index < model.vocab)
     return fmt::format("ignore_index {} is a word of the vocabulary", model.loss.ignore_index);
   std::string defect = c.tier == Tier::exact ? exact_defect(c) : "";
   if (defect.empty()) defect = dropout_defect(c);
   if (!defect.empty()) return defect;
   try {
-    require_splittable(c.problem.operation, model, c.sharding, c.problem.sequence, c.tp);
+    require_splittable(c.problem.operation(), model, c.sharding, c.problem.sequence, c.tp);
   } catch (const Refusal& refusal) {
     return refusal.what();
   }
@@ -181,23 +192,29 @@ Case case_of(const Configuration& configuration, const std::string& name) {
   return c;
 }
 
-std::optional<Configuration> configuration_of(const Case& c) {
+Configuration described(const Case& c) {
   const Request& request = c.request;
-  const bool in_tier =
-      c.tier == Tier::exact || c.tier == Tier::f64 || c.tier == Tier::f32 || c.tier == Tier::bf16;
-  const bool spelt = request.problem.kind == Problem::Kind::operation && in_tier && !c.account &&
-                     c.expectation == Expectation::answers && c.ranks == 0 &&
-                     request.mesh.axes == std::vector<std::string>{"tp"} &&
-                     request.script == Request{}.script;
-  if (!spelt) return std::nullopt;
   Configuration configuration;
   configuration.problem = request.problem;
   configuration.problem.inputs.clear();
   configuration.sharding = request.sharding;
   configuration.tier = c.tier;
-  configuration.tp = request.mesh.shape.at(0);
+  configuration.tp = std::max(1, parallelism_of(request.mesh).tp);
   for (const InputSpec& input : request.problem.inputs)
     if (input.generator.kind == Generator::Kind::targets) configuration.ignored = input.generator.c;
+  return configuration;
+}
+
+std::optional<Configuration> configuration_of(const Case& c) {
+  const Request& request = c.request;
+  const bool in_tier =
+      c.tier == Tier::exact || c.tier == Tier::f64 || c.tier == Tier::f32 || c.tier == Tier::bf16;
+  const bool spelt = request.problem.is_operation() && in_tier && !c.account &&
+                     c.expectation == Expectation::answers && c.ranks == 0 &&
+                     request.mesh.axes == std::vector<std::string>{"tp"} &&
+                     request.script == Request{}.script;
+  if (!spelt) return std::nullopt;
+  Configuration configuration = described(c);
   try {
     drop_what_does_not_matter(configuration);
     Configuration read = configuration_of(to_text(configuration));

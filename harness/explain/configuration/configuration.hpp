@@ -33,6 +33,9 @@ std::string to_text(const Configuration& configuration);
 // option that does not matter to the operation, and whatever configuration_defect finds.
 Configuration configuration_of(std::string_view text);
 
+// All options that matter, as "key=value", in the order of the canonical line.
+std::vector<std::string> options_that_matter(const Configuration& configuration);
+
 // Why no case can be made of it, in one line; empty where one can.
 std::string configuration_defect(const Configuration& configuration);
 // Puts what cannot matter to the answer back to its simplest value.
@@ -40,6 +43,8 @@ void drop_what_does_not_matter(Configuration& configuration);
 
 // Of suite "random". The seed is the problem's.
 Case case_of(const Configuration& configuration, const std::string& name);
+// What options can say of a case, be it all or not.
+Configuration described(const Case& c);
 // Nothing where a line cannot say all that makes up the case.
 std::optional<Configuration> configuration_of(const Case& c);
 

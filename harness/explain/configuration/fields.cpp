@@ -81,6 +81,15 @@ Field choice(const char* key, const std::vector<std::string>& names, At at, Matt
           matters};
 }
 
+// An enumeration as it is spelt everywhere.
+template <class At>
+Field choice(const char* key, At at, Matters matters) {
+  using T = std::remove_reference_t<std::invoke_result_t<At, C&>>;
+  std::vector<std::string> names;
+  for (const std::string_view word : words(T{})) names.emplace_back(word);
+  return choice(key, names, at, matters);
+}
+
 template <class At>
 Field flag(const char* key, At at, Matters matters) {
   return choice(key, {"0", "1"}, at, matters);
@@ -92,11 +101,11 @@ Field operation_field() {
   return {"op",
           Field::Kind::choice,
           either(names),
-          [](const C& c) { return std::string(name(c.problem.operation)); },
+          [](const C& c) { return std::string(name(c.problem.operation())); },
           [names](C& c, const std::string& text) {
             for (const std::string& known : names)
               if (known == text) {
-                c.problem.operation = operation_named(text);
+                c.problem.asked = operation_named(text);
                 return true;
               }
             return false;
@@ -133,9 +142,8 @@ std::vector<Field> size_fields() {
       whole(
           "tp", 1, [](C& c) -> int& { return c.tp; }, tier_and_dtype),
       choice(
-          "sp", {"off", "kept", "regathered"},
-          [](C& c) -> SequenceParallel& { return c.sharding.sequence_parallel; },
-          [](const C& c) { return c.problem.operation != Operation::vocab_cross_entropy; }),
+          "sp", [](C& c) -> SequenceParallel& { return c.sharding.sequence_parallel; },
+          [](const C& c) { return !c.problem.asks(Operation::vocab_cross_entropy); }),
       whole(
           "layers", 1, [](C & c) -> auto& { return c.problem.model.layers; }, relevance::is_whole),
       whole(
@@ -144,7 +152,7 @@ std::vector<Field> size_fields() {
           "seq", 1, [](C & c) -> auto& { return c.problem.sequence; }, tier_and_dtype),
       whole(
           "hidden", 1, [](C & c) -> auto& { return c.problem.model.hidden; },
-          [](const C& c) { return c.problem.operation != Operation::vocab_cross_entropy; }),
+          [](const C& c) { return !c.problem.asks(Operation::vocab_cross_entropy); }),
       whole(
           "heads", 1, [](C & c) -> auto& { return c.problem.model.heads; }, relevance::has_attention),
       whole(
@@ -167,23 +175,21 @@ std::vector<Field> definition_fields() {
   const Matters block_norm = has_blocks;
   return {
       choice(
-          "norm", {"layer_norm", "rms_norm"}, [](C & c) -> auto& { return c.problem.model.norm; },
-          block_norm),
+          "norm", [](C & c) -> auto& { return c.problem.model.norm; }, block_norm),
       real(
           "eps", 0, infinite, [](C & c) -> auto& { return c.problem.model.norm_eps; }, has_norm),
       choice(
-          "mlp", {"gelu", "swiglu"}, [](C & c) -> auto& { return c.problem.model.mlp; }, has_mlp),
+          "mlp", [](C & c) -> auto& { return c.problem.model.mlp; }, has_mlp),
       choice(
-          "gelu", {"erf", "tanh"}, [](C & c) -> auto& { return c.problem.model.gelu; }, has_gelu),
+          "gelu", [](C & c) -> auto& { return c.problem.model.gelu; }, has_gelu),
       choice(
-          "position", {"none", "learned", "rotary"}, [](C & c) -> auto& { return c.problem.model.position; },
+          "position", [](C & c) -> auto& { return c.problem.model.position; },
           [](const C& c) { return has_attention(c) || has_embedding(c); }),
       whole(
           "positions", 0, [](C & c) -> auto& { return c.problem.model.positions; },
           [](const C& c) { return has_embedding(c) && c.problem.model.position == PositionKind::learned; }),
       choice(
-          "rotary", {"halves", "interleaved"}, [](C & c) -> auto& { return c.problem.model.rotary; },
-          is_rotary),
+          "rotary", [](C & c) -> auto& { return c.problem.model.rotary; }, is_rotary),
       real(
           "theta", 1, infinite, [](C & c) -> auto& { return c.problem.model.rotary_theta; }, is_rotary),
       flag(
@@ -266,17 +272,22 @@ std::vector<Field> cut_fields() {
       flag(
           "own_entries", [](C& c) -> bool& { return c.sharding.own_entries; }, off),
       choice(
-          "order", {"column_first", "row_first"}, [](C & c) -> auto& { return c.sharding.mlp_order; },
-          [](const C& c) { return c.problem.operation == Operation::mlp; }),
+          "order", [](C & c) -> auto& { return c.sharding.mlp_order; },
+          [](const C& c) { return c.problem.asks(Operation::mlp); }),
       flag(
           "gather_output", [](C& c) -> bool& { return c.sharding.gather_output; },
-          [](const C& c) { return c.problem.operation == Operation::column_linear; }),
+          [](const C& c) { return c.problem.asks(Operation::column_linear); }),
       flag(
           "input_is_split", [](C& c) -> bool& { return c.sharding.input_is_split; },
-          [](const C& c) { return c.problem.operation == Operation::row_linear; }),
+          [](const C& c) { return c.problem.asks(Operation::row_linear); }),
       choice(
-          "recompute", {"none", "selective", "full"}, [](C & c) -> auto& { return c.sharding.recompute; },
-          has_attention),
+          "recompute", [](C & c) -> auto& { return c.sharding.recompute; }, has_attention),
+      whole(
+          "overlap", 1, [](C& c) -> int& { return c.sharding.overlap_chunks; },
+          [](const C& c) {
+            return c.sharding.sequence_parallel != SequenceParallel::off &&
+                   (has_attention(c) || has_mlp(c) || is_linear(c));
+          }),
   };
 }
 
@@ -328,8 +339,7 @@ std::vector<Field> training_fields() {
   return {
       steps,
       choice(
-          "optimizer", {"sgd", "adamw"}, [](C & c) -> auto& { return c.problem.train.optimizer; },
-          is_training),
+          "optimizer", [](C & c) -> auto& { return c.problem.train.optimizer; }, is_training),
       real(
           "lr", 0, infinite, [](C & c) -> auto& { return c.problem.train.lr; }, is_training),
       real(

@@ -47,7 +47,7 @@ std::vector<std::string> simpler_values(const Field& field, const Configuration&
   if (value == best || !field.matters(c)) return {};
   std::vector<std::string> values;
   if (field.key == "op") {
-    for (const Operation part : parts_of(c.problem.operation)) values.emplace_back(name(part));
+    for (const Operation part : parts_of(c.problem.operation())) values.emplace_back(name(part));
   } else if (field.key == "tp") {
     for (int tp = 1; tp < c.tp; ++tp) values.push_back(std::to_string(tp));
   } else if (field.key == "tier") {

@@ -54,7 +54,7 @@ TEST(Confusion, PassesWithNineInTenAndNoWrongBlame) {
 
 TEST(Suspects, AreTheFaultsThatCanOccur) {
   Request request;
-  request.problem.operation = Operation::row_linear;
+  request.problem.asked = Operation::row_linear;
   request.problem.model.hidden = 4;
   request.problem.model.ffn = 4;
   request.mesh = {{2}, {"tp"}};

@@ -77,7 +77,7 @@ SumOverRanks by_words(int ranks, std::int64_t padded_vocab) {
 std::vector<SumOverRanks> forward_and_input_sums(const Request& request, int ranks) {
   const Problem& problem = request.problem;
   const bool gelu = problem.model.mlp == MlpKind::gelu;
-  switch (problem.operation) {
+  switch (problem.operation()) {
     case Operation::column_linear:
       return {by_features_of_dy(ranks)};
     case Operation::row_linear:
@@ -110,11 +110,11 @@ std::vector<double> values_of(const std::string& bytes) {
 std::vector<SumOverRanks> sums_of(const Request& request) {
   const Problem& problem = request.problem;
   const int ranks = request.mesh.ranks();
-  const bool judged = problem.kind == Problem::Kind::operation && ranks > 1;
+  const bool judged = problem.is_operation() && ranks > 1;
   if (!judged || (problem.random.profile != "invariant" && !masks_of(problem).empty())) return {};
   std::vector<SumOverRanks> sums = forward_and_input_sums(request, ranks);
   const bool has_dy = has_input(problem, "dy");
-  const bool single = problem.operation != Operation::transformer_layer;
+  const bool single = !problem.asks(Operation::transformer_layer);
   if (request.sharding.sequence_parallel != SequenceParallel::off && has_dy && single)
     sums.push_back(by_tokens(ranks));
   return sums;
@@ -127,7 +127,7 @@ std::vector<Contributions> contributions_to(const TensorEvidence& tensor, const 
     if (!sum.is_sum(tensor.name)) continue;
     Inputs inputs = baseline_inputs(request.problem);
     sum.keep_only(inputs, ranks.rank());
-    const auto solution = baseline::solve(request.problem.operation, request.problem.model, inputs);
+    const auto solution = baseline::solve(request.problem.operation(), request.problem.model, inputs);
     Contributions contributions{sum.meaning, {}, tensor.right};
     for (const std::string& bytes :
          gather_bytes(ranks, bytes_of(solution.answers.at(tensor.name).value.values))) {

@@ -15,7 +15,7 @@ namespace {
 // empty) is what shows that the terms are the right ones.
 void expect_rest(const std::string& line, const std::string& name, const std::string& bias) {
   const Case c = case_of(configuration_of(line), "one");
-  const auto solution = baseline::solve(c.request.problem.operation, c.request.problem.model,
+  const auto solution = baseline::solve(c.request.problem.operation(), c.request.problem.model,
                                         baseline_inputs(c.request.problem));
   const baseline::Dense& right = solution.answers.at(name).value;
   on_local_ranks(2, [&](const CommunicatorPtr& ranks) {

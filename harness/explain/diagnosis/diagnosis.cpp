@@ -41,7 +41,7 @@ std::optional<TensorEvidence> evidence_of(const Case& c, const std::string& name
 }
 
 bool is_gradient_of_table(const Problem& problem, const std::string& tensor) {
-  const bool alone = problem.operation == Operation::vocab_embedding && tensor == "grad.weight";
+  const bool alone = problem.asks(Operation::vocab_embedding) && tensor == "grad.weight";
   return alone || tensor == "grad.embedding.weight" || tensor.ends_with("positions.weight");
 }
 
@@ -59,7 +59,7 @@ std::vector<std::string> fingerprints_of(const Case& c, const TensorEvidence& te
 
 // Of the first step, with masks that the baseline can draw itself.
 bool knows_gradients(const Problem& problem) {
-  return problem.operation == Operation::train && is_solved_quickly(problem) &&
+  return problem.asks(Operation::train) && is_solved_quickly(problem) &&
          (problem.random.profile == "invariant" || masks_of(problem).empty());
 }
 
@@ -105,7 +105,7 @@ Impression look_at(const Case& c, const std::vector<LocalTensor>& got, const Rig
       knows_gradients(c.request.problem))
     if (const auto finding = norm_finding(c.request, got, ranks))
       lines.push_back("gradient_norm: " + *finding);
-  if (c.request.problem.operation == Operation::train && impression.any_wrong)
+  if (c.request.problem.asks(Operation::train) && impression.any_wrong)
     if (const auto finding = parted_copies(c.request, got, ranks)) lines.push_back(*finding);
   return impression;
 }

@@ -101,7 +101,7 @@ double element_threshold(const Case& c, const Expected& expected) {
       return rounding_tolerance(c.request.problem.dtype, c.request.mesh.ranks(), expected) *
              std::max(expected.scale_max, expected.norm);
     case Tier::f64:
-      return f64_tolerance(c.request.problem.operation) * std::max(expected.scale_max, expected.norm);
+      return f64_tolerance(c.request.problem) * std::max(expected.scale_max, expected.norm);
     default:
       return 0;
   }

@@ -82,7 +82,7 @@ std::optional<std::string> found_in_training(double times, bool with_wrong_shape
                   "op=model,tp=2,seq=2,hidden=4,heads=2,kv_heads=2,head_dim=2,ffn=8,vocab=6,layers=1"),
               "one")
           .request;
-  request.problem.operation = Operation::train;
+  request.problem.asked = Operation::train;
   request.problem.train.reports = {1};
   request.problem.inputs = inputs_for(request.problem, InputRecipe::gaussian, {});
   const baseline::Solution right = solve_training(request.problem, training_of(request.problem.train));

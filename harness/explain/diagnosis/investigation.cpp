@@ -246,7 +246,7 @@ std::string Investigation::first_divergence(const Case& c) {
     const Record tried = try_out(layer, nullptr);
     if (!failed(tried)) continue;
     std::string text = fmt::format("layer by layer, the first that fails is {}: {}",
-                                   name(layer.request.problem.operation), tried.message);
+                                   name(layer.request.problem.operation()), tried.message);
     text += "\n    run it alone: " + parts_.replay(layer);
     for (const std::string& line : lines_of(diagnose(layer, tried))) text += "\n    " + line;
     return text;

@@ -12,10 +12,10 @@ namespace {
 std::vector<Operation> layers_of(const Problem& problem) {
   using enum Operation;
   const Operation norm = problem.model.norm == NormKind::layer_norm ? layer_norm : rms_norm;
-  if (problem.operation == transformer_layer) return {norm, attention, mlp};
-  if (problem.operation == model)
+  if (problem.asks(transformer_layer)) return {norm, attention, mlp};
+  if (problem.asks(model))
     return {vocab_embedding, norm, attention, mlp, transformer_layer, vocab_cross_entropy};
-  if (problem.operation == train)
+  if (problem.asks(train))
     return {vocab_embedding, norm, attention, mlp, transformer_layer, vocab_cross_entropy, model};
   return {};
 }
@@ -32,14 +32,13 @@ double ignored_share(const Problem& problem) {
 
 std::vector<Case> cases_of_layers(const Case& c) {
   std::vector<Case> cases;
-  if (c.request.problem.kind != Problem::Kind::operation ||
-      c.request.mesh.axes != std::vector<std::string>{"tp"})
+  if (!c.request.problem.is_operation() || c.request.mesh.axes != std::vector<std::string>{"tp"})
     return cases;
   for (const Operation layer : layers_of(c.request.problem)) {
     Configuration configuration;
     configuration.problem = c.request.problem;
     configuration.problem.inputs.clear();
-    configuration.problem.operation = layer;
+    configuration.problem.asked = layer;
     configuration.problem.train = Configuration().problem.train;
     configuration.sharding = c.request.sharding;
     configuration.tier = c.tier;

@@ -25,7 +25,7 @@ TEST(PartedCopies, TellAMissingSumFromOneThatLeavesSomeOut) {
 // Two ranks with a gain that parted, one that did not, and a weight of which each has a half.
 TEST(PartedCopies, AreThoseThatEveryRankHoldsWhole) {
   Request request;
-  request.problem.operation = Operation::train;
+  request.problem.asked = Operation::train;
   request.problem.train.reports = {3};
   request.sharding.sequence_parallel = SequenceParallel::kept;
   for (const char* name : {"norm1.gain", "norm2.gain", "w"})

@@ -23,7 +23,7 @@ std::optional<HeadRows> head_rows(const ModelConfig& model, const std::string& t
 std::vector<std::pair<std::string, double>> counts_of(const Request& request) {
   const Problem& problem = request.problem;
   std::vector<std::pair<std::string, double>> counts;
-  if (problem.kind != Problem::Kind::operation) return counts;
+  if (!problem.is_operation()) return counts;
   const MeshSpec& mesh = request.mesh;
   if (mesh.shape.size() > 1)
     for (std::size_t i = 0; i < mesh.shape.size(); ++i)
@@ -45,8 +45,7 @@ std::vector<std::pair<std::string, double>> counts_of(const Request& request) {
 
 std::optional<TableReads> reads_of(const Request& request, const std::string& tensor) {
   const Problem& problem = request.problem;
-  const bool reads = problem.kind == Problem::Kind::operation &&
-                     problem.operation == Operation::vocab_embedding && tensor == "y";
+  const bool reads = problem.is_operation() && problem.asks(Operation::vocab_embedding) && tensor == "y";
   if (!reads) return {};
   TableReads found;
   for (const double id : draw_rounded(problem, input_named(problem, "ids")))

@@ -23,9 +23,10 @@ bool has_exact_answers(Tier tier) { return tier != Tier::f32 && tier != Tier::bf
 int weight(const Case& c) {
   const Problem& problem = c.request.problem;
   if (c.expectation == Expectation::refusal) return 0;
-  if (problem.kind != Problem::Kind::operation)
-    return 1 + static_cast<int>(problem.collective.count * problem.collective.repeats / 10'000);
-  switch (problem.operation) {
+  if (problem.mesh() != nullptr) return 1;
+  if (const auto* call = problem.collective())
+    return 1 + static_cast<int>(call->count * call->repeats / 10'000);
+  switch (problem.operation()) {
     case Operation::transformer_layer:
     case Operation::dropout:
     case Operation::init:

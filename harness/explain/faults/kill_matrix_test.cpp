@@ -13,7 +13,7 @@ Case row_case(const std::string& name, Tier tier, int tp, Operation operation = 
   c.suite = "some";
   c.name = name;
   c.tier = tier;
-  c.request.problem.operation = operation;
+  c.request.problem.asked = operation;
   ModelConfig& model = c.request.problem.model;
   model.hidden = model.ffn = model.vocab = model.positions = 24;
   model.heads = model.kv_heads = 12;

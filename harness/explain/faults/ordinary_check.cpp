@@ -79,7 +79,7 @@ Case case_of(const Setting& s, std::uint64_t seed) {
   c.name = s.name;
   c.tier = Tier::f32;
   Problem& problem = c.request.problem;
-  problem.operation = Operation::train;
+  problem.asked = Operation::train;
   problem.model = s.config;
   problem.batch = 2;
   problem.sequence = 16;

@@ -108,7 +108,7 @@ Answers solve_wired(const ModelConfig& config, const Inputs& inputs, Wiring atte
 
 std::vector<Misreading> misread_blocks(const Problem& problem) {
   std::vector<Misreading> all;
-  if (problem.operation != Operation::transformer_layer || problem.model.dropout != DropoutRates{} ||
+  if (!problem.asks(Operation::transformer_layer) || problem.model.dropout != DropoutRates{} ||
       !has_input(problem, "dy"))
     return all;
   constexpr Wiring right = Wiring::right;

@@ -27,7 +27,7 @@ struct NormFormula {
 NormFormula asked_norm(const Problem& problem) {
   const double eps = problem.model.norm_eps;
   const auto spread = [eps](double variance) { return std::sqrt(variance + eps); };
-  return {problem.operation == Operation::layer_norm, spread,
+  return {problem.asks(Operation::layer_norm), spread,
           [spread](double variance) { return 0.5 / spread(variance); }};
 }
 
@@ -197,10 +197,9 @@ void add_biases(const Problem& problem, std::vector<Misreading>& all) {
 std::vector<Misreading> misread_layers(const Problem& problem) {
   std::vector<Misreading> all;
   if (!has_input(problem, "x") || !has_input(problem, "dy")) return all;
-  if (problem.operation == Operation::layer_norm || problem.operation == Operation::rms_norm)
-    add_norms(problem, all);
-  if (problem.operation == Operation::attention) add_masks(problem, all);
-  if (problem.operation != Operation::transformer_layer) add_biases(problem, all);
+  if (problem.asks(Operation::layer_norm) || problem.asks(Operation::rms_norm)) add_norms(problem, all);
+  if (problem.asks(Operation::attention)) add_masks(problem, all);
+  if (!problem.asks(Operation::transformer_layer)) add_biases(problem, all);
   return all;
 }
 

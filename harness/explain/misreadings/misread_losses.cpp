@@ -69,7 +69,7 @@ std::vector<Misreading> misread_losses(const Request& request) {
   std::vector<Misreading> all;
   const Problem& problem = request.problem;
   const std::int64_t ranks = request.mesh.ranks();
-  if (problem.operation != Operation::vocab_cross_entropy || ranks == 1 || problem.model.loss.z_loss != 0 ||
+  if (!problem.asks(Operation::vocab_cross_entropy) || ranks == 1 || problem.model.loss.z_loss != 0 ||
       !has_input(problem, "dloss"))
     return all;
   for (const std::int64_t width :

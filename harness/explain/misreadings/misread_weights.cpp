@@ -111,7 +111,7 @@ void add_tables(const Request& request, std::vector<Misreading>& all) {
   const Problem& problem = request.problem;
   const std::int64_t ranks = request.mesh.ranks();
   const std::int64_t rows = problem.model.vocab;
-  if (problem.operation != Operation::vocab_embedding || rows % ranks != 0 || ranks == 1) return;
+  if (!problem.asks(Operation::vocab_embedding) || rows % ranks != 0 || ranks == 1) return;
   for (const std::int64_t by : {rows / ranks, rows - rows / ranks}) {
     const Order order = rows_of_next_shard(rows, by);
     all.push_back({"rows",
@@ -183,7 +183,7 @@ Order dealt_in_turn(std::int64_t entries, std::int64_t ranks) {
 void add_row_weights(const Request& request, std::vector<Misreading>& all) {
   const std::int64_t ranks = request.mesh.ranks();
   for (const InputSpec& input : request.problem.inputs) {
-    const bool row = (request.problem.operation == Operation::row_linear && input.name == "weight") ||
+    const bool row = (request.problem.asks(Operation::row_linear) && input.name == "weight") ||
                      has_part(input.name, "fc2") || has_part(input.name, "down") ||
                      has_part(input.name, "out");
     if (!row || input.shape.size() != 2 || ranks == 1 || input.shape[1] % ranks != 0) continue;
@@ -206,7 +206,7 @@ void add_row_weights(const Request& request, std::vector<Misreading>& all) {
 
 // One table, of which one of its two users' gradients is lost.
 void add_ties(const Problem& problem, std::vector<Misreading>& all) {
-  if (problem.operation != Operation::model || !problem.model.tied_head) return;
+  if (!problem.asks(Operation::model) || !problem.model.tied_head) return;
   const auto untie = [](ModelConfig& model) { model.tied_head = false; };
   const auto copy = [](Inputs& inputs) { inputs["head.weight"] = inputs.at("embedding.weight"); };
   all.push_back({"tie",
@@ -236,7 +236,7 @@ std::vector<Misreading> misread_weights(const Request& request) {
                    [one = one, other = other](Answers& answers) { exchange(answers, one, other); }});
   }
   if (relevance::has_attention(c)) add_heads(request, all);
-  if (request.problem.operation != Operation::model) add_row_weights(request, all);
+  if (!request.problem.asks(Operation::model)) add_row_weights(request, all);
   add_ties(request.problem, all);
   if (relevance::has_embedding(c)) {
     add_tables(request, all);

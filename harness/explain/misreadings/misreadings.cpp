@@ -25,7 +25,7 @@ double work_of(const Problem& problem) {
   double elements = 0;
   for (const InputSpec& input : problem.inputs) elements += static_cast<double>(element_count(input.shape));
   const auto tokens = static_cast<double>(problem.batch * problem.sequence);
-  const std::int64_t steps = problem.operation == Operation::train ? problem.train.steps() : 1;
+  const std::int64_t steps = problem.asks(Operation::train) ? problem.train.steps() : 1;
   return elements * tokens * 3 * static_cast<double>(steps);
 }
 
@@ -132,8 +132,8 @@ void add_losses(const Configuration& c, std::vector<Misreading>& all) {
 
 bool is_solved_at_once(const Request& request) {
   const Problem& problem = request.problem;
-  if (problem.kind != Problem::Kind::operation || !is_solved_quickly(problem)) return false;
-  const bool draws = problem.operation == Operation::dropout || problem.operation == Operation::init ||
+  if (!problem.is_operation() || !is_solved_quickly(problem)) return false;
+  const bool draws = problem.asks(Operation::dropout) || problem.asks(Operation::init) ||
                      (problem.model.dropout != DropoutRates{} && problem.random.profile != "invariant");
   return !draws;
 }
@@ -147,7 +147,7 @@ bool is_solved_quickly(const Problem& problem, std::int64_t times) {
 std::vector<Misreading> misreadings_of(const Request& request) {
   std::vector<Misreading> all;
   if (!is_solved_at_once(request)) return all;
-  if (request.problem.operation == Operation::train) return misread_training(request.problem.train);
+  if (request.problem.asks(Operation::train)) return misread_training(request.problem.train);
   Configuration c;
   c.problem = request.problem;
   add_activations(c, all);
@@ -162,7 +162,7 @@ std::vector<Misreading> misreadings_of(const Request& request) {
 
 Answers solve_as_read(const Request& request, const Misreading& misreading) {
   if (misreading.instead) return misreading.instead(request.problem);
-  if (request.problem.operation == Operation::train) {
+  if (request.problem.asks(Operation::train)) {
     baseline::Training training = training_of(request.problem.train);
     misreading.training(training);
     return solve_training(request.problem, training).answers;
@@ -171,7 +171,7 @@ Answers solve_as_read(const Request& request, const Misreading& misreading) {
   misreading.model(model);
   baseline::Inputs inputs = baseline_inputs(request.problem);
   misreading.inputs(inputs);
-  Answers answers = baseline::solve(request.problem.operation, model, inputs).answers;
+  Answers answers = baseline::solve(request.problem.operation(), model, inputs).answers;
   misreading.answers(answers);
   return answers;
 }

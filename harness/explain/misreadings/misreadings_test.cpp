@@ -35,7 +35,7 @@ Answers answers_as_read(const std::string& line, const std::string& title) {
 
 Answers answers_of(const std::string& line) {
   const Request request = request_of(line);
-  return baseline::solve(request.problem.operation, request.problem.model, baseline_inputs(request.problem))
+  return baseline::solve(request.problem.operation(), request.problem.model, baseline_inputs(request.problem))
       .answers;
 }
 
@@ -75,7 +75,7 @@ TEST(Misreadings, ExchangeWeights) {
   const Request request = request_of(line);
   baseline::Inputs inputs = baseline_inputs(request.problem);
   std::swap(inputs.at("gate.weight"), inputs.at("up.weight"));
-  const Answers swapped = baseline::solve(request.problem.operation, request.problem.model, inputs).answers;
+  const Answers swapped = baseline::solve(request.problem.operation(), request.problem.model, inputs).answers;
   const Answers read = answers_as_read(line, "gate taken for up");
   EXPECT_EQ(read.at("y").value.values, swapped.at("y").value.values);
   EXPECT_EQ(read.at("grad.gate.weight").value.values, swapped.at("grad.up.weight").value.values);
@@ -92,7 +92,7 @@ TEST(Misreadings, ReadKvHeadsInTurn) {
   Values& out = inputs.at("out.weight").values;  // [4,8]: heads of 2 columns
   for (std::size_t row = 0; row < 4; ++row)
     std::swap_ranges(&out[row * 8 + 2], &out[row * 8 + 4], &out[row * 8 + 4]);
-  const Answers swapped = baseline::solve(request.problem.operation, request.problem.model, inputs).answers;
+  const Answers swapped = baseline::solve(request.problem.operation(), request.problem.model, inputs).answers;
   const Answers read = answers_as_read(line, "kv heads read in turn");
   EXPECT_EQ(read.at("y").value.values, swapped.at("y").value.values);
   Values gradient = swapped.at("grad.q.weight").value.values;
@@ -246,7 +246,7 @@ TEST(Misreadings, ForgetABias) {
 TEST(Misreadings, TakeOtherSteps) {
   Request request =
       request_of("op=model,tp=2,seq=2,hidden=4,heads=2,kv_heads=2,head_dim=2,ffn=8,vocab=6,layers=1");
-  request.problem.operation = Operation::train;
+  request.problem.asked = Operation::train;
   request.problem.train.optimizer = TrainProblem::Optimizer::adamw;
   request.problem.train.weight_decay = 0.5;
   request.problem.train.max_norm = 0.01;

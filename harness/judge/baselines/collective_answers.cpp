@@ -107,7 +107,7 @@ Shape collective_output_shape(const CollectiveProblem& call, int ranks) {
 }
 
 baseline::Solution collective_answers(const Problem& problem) {
-  const CollectiveProblem& call = problem.collective;
+  const CollectiveProblem& call = *problem.collective();
   const InputSpec& input = input_named(problem, "in");
   const auto ranks = static_cast<int>(input.shape.at(0));
   TPC_EXPECT(input.shape == collective_input_shape(call, ranks), "input 'in' of shape {} for {} of {}",

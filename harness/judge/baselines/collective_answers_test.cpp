@@ -14,11 +14,10 @@ using Values = std::vector<double>;
 baseline::Solution answers_of(CollectiveKind kind, std::int64_t count, ReduceOp op = ReduceOp::sum,
                               int root = 0, int repeats = 1) {
   Problem problem;
-  problem.kind = Problem::Kind::collective;
-  problem.collective = {
+  const CollectiveProblem call{
       .kind = kind, .op = op, .count = count, .root = root, .repeats = repeats, .members = {}};
-  problem.inputs = {
-      {"in", collective_input_shape(problem.collective, 3), {.kind = Generator::Kind::provenance}}};
+  problem.asked = call;
+  problem.inputs = {{"in", collective_input_shape(call, 3), {.kind = Generator::Kind::provenance}}};
   return collective_answers(problem);
 }
 

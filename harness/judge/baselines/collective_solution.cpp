@@ -7,7 +7,7 @@ namespace tpc {
 
 // The one place that asks for the answers of collective calls and meshes.
 baseline::Solution collective_solution(const Problem& problem) {
-  return problem.kind == Problem::Kind::mesh ? mesh_answers(problem.mesh) : collective_answers(problem);
+  return problem.mesh() != nullptr ? mesh_answers(*problem.mesh()) : collective_answers(problem);
 }
 
 }  // namespace tpc

@@ -30,7 +30,7 @@ std::uint64_t kept_elements(const Problem& problem) {
       wide(4 * c.hidden + (3 * c.heads + 5 * c.kv_heads) * c.head_dim) + 3 * pairs;
   const std::uint64_t block = 2 * norm + mlp + attention;
   const std::uint64_t head = wide(4 * c.vocab);
-  switch (problem.operation) {
+  switch (problem.operation()) {
     case Operation::model:
     case Operation::train:
       return static_cast<std::uint64_t>(c.layers) * block + head;
@@ -58,7 +58,7 @@ BaselineCost baseline_cost(const Problem& problem) {
     all += elements_of(input);
     largest = std::max(largest, elements_of(input));
   }
-  if (problem.operation == Operation::init)  // the first and the second time
+  if (problem.asks(Operation::init))  // the first and the second time
     for (const InitSpec& spec : init_specs(problem))
       all += 2 * static_cast<std::uint64_t>(element_count(spec.shape));
   for (const MaskSpec& mask : masks_of(problem)) all += static_cast<std::uint64_t>(element_count(mask.shape));
@@ -68,7 +68,7 @@ BaselineCost baseline_cost(const Problem& problem) {
   cost.answers = copies * all * sizeof(double) + 4096;
   cost.work = cost.answers + all * sizeof(double);
   cost.operations = static_cast<double>(all);
-  if (problem.kind != Problem::Kind::operation) return cost;
+  if (!problem.is_operation()) return cost;
   const bool moved = problem.dtype != DType::f64;  // solved again with inputs moved by one rounding
   cost.work += (kept_elements(problem) + largest) * sizeof(double) + (moved ? cost.answers : 0);
   const auto steps = static_cast<double>(std::max<std::int64_t>(1, problem.train.steps()));

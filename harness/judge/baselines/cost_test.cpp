@@ -27,16 +27,16 @@ TEST(Deal, BytesCountAsManyProblemsAtOnceAsThereAreRanks) {
 
 TEST(Account, SumsOfCollectives) {
   Problem problem;
-  problem.kind = Problem::Kind::collective;
+  problem.asked = CollectiveProblem{};
   problem.dtype = DType::bf16;
   problem.inputs = {{"in", {3, 4}, {Generator::Kind::constant, 96}}};
   EXPECT_EQ(collective_account(problem)[0].quanta, 9) << "three times three units of 32";
   problem.inputs[0].generator = {Generator::Kind::integers, 90, 100};
   EXPECT_NE(beyond_exact_range(DType::bf16, collective_account(problem)), "");
   EXPECT_EQ(beyond_exact_range(DType::f32, collective_account(problem)), "");
-  problem.collective.op = ReduceOp::max;
+  problem.asked = CollectiveProblem{.op = ReduceOp::max};
   EXPECT_TRUE(collective_account(problem).empty());
-  problem.collective.op = ReduceOp::product;
+  problem.asked = CollectiveProblem{.op = ReduceOp::product};
   problem.inputs[0].generator = {Generator::Kind::constant, 7};
   EXPECT_EQ(collective_account(problem)[0].quanta, 343);
 }

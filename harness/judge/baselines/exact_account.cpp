@@ -45,10 +45,10 @@ std::string beyond_exact_range(DType dtype, const std::vector<baseline::Contract
 }
 
 std::vector<baseline::Contraction> collective_account(const Problem& problem) {
-  const CollectiveProblem& call = problem.collective;
-  if (problem.kind != Problem::Kind::collective || !reduces(call.kind) || call.op == ReduceOp::max ||
-      call.op == ReduceOp::min)
-    return {};
+  const CollectiveProblem* asked = problem.collective();
+  if (asked == nullptr) return {};
+  const CollectiveProblem& call = *asked;
+  if (!reduces(call.kind) || call.op == ReduceOp::max || call.op == ReduceOp::min) return {};
   const InputSpec& input = input_named(problem, "in");
   const std::vector<double> values = draw_rounded(problem, input);
   const auto ranks = static_cast<std::size_t>(input.shape[0]);

@@ -94,7 +94,7 @@ void add_perturbation_errors(const Problem& problem, OwnedTensors& answers) {
   const std::uint64_t perturbations = perturbations_of(problem);
   for (std::uint64_t round = 1; round <= perturbations; ++round) {
     const baseline::Solution moved =
-        baseline::solve(problem.operation, problem.model, inputs_of(problem, round));
+        baseline::solve(problem.operation(), problem.model, inputs_of(problem, round));
     for (const auto& [name, tensor] : answers) {
       const std::vector<double>& values = moved.answers.at(name).value.values;
       TensorError error;
@@ -164,7 +164,7 @@ void solve_operation(const Problem& problem, const BaselineNeeds& needs, Impleme
   if (!solved.defect.empty()) return;
   const auto account = needs.account ? baseline::Account::contractions_too : baseline::Account::answers_only;
   const baseline::Inputs inputs = inputs_of(problem, 0);
-  baseline::Solution solution = baseline::solve(problem.operation, problem.model, inputs, account);
+  baseline::Solution solution = baseline::solve(problem.operation(), problem.model, inputs, account);
   solved.exact_defect = beyond_exact_range(problem.dtype, solution.contractions);
   solved.answers = owned(solution);
   solved.defect = not_finite(solved.answers);
@@ -193,7 +193,7 @@ void solve_collective(const Problem& problem, const BaselineNeeds& needs, Solved
 OwnedTensors solve_with_masks(const Problem& problem, const DrawnMasks& masks) {
   baseline::Inputs inputs = inputs_of(problem, 0);
   for (const MaskSpec& mask : masks_of(problem)) inputs.at(mask.name).values = masks.at(mask.name);
-  baseline::Solution solution = baseline::solve(problem.operation, problem.model, inputs);
+  baseline::Solution solution = baseline::solve(problem.operation(), problem.model, inputs);
   OwnedTensors answers = owned(solution);
   add_masks(problem, inputs, answers);
   return answers;
@@ -203,16 +203,16 @@ SolvedProblem solve_problem(const Problem& problem, const BaselineNeeds& needs,
                             Implementation& implementation) {
   SolvedProblem solved;
   try {
-    if (problem.kind != Problem::Kind::operation)
+    if (!problem.is_operation())
       solve_collective(problem, needs, solved);
-    else if (problem.operation == Operation::init)
+    else if (problem.asks(Operation::init))
       solved.answers = initial_parameters(problem);
-    else if (problem.operation == Operation::train)
+    else if (problem.asks(Operation::train))
       solved.answers = trained_parameters(problem);
     else
       solve_operation(problem, needs, implementation, solved);
   } catch (const std::bad_alloc&) {
-    solved.defect = fmt::format("no memory for the baseline of {}", name(problem.operation));
+    solved.defect = fmt::format("no memory for the baseline of {}", name(problem.operation()));
   } catch (const std::exception& error) {
     solved.defect = fmt::format("the baseline cannot be found: {}", error.what());
   }

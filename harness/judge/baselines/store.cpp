@@ -55,7 +55,7 @@ std::string in_mebibytes(std::uint64_t bytes) {
 }
 
 std::string label(const Problem& problem) {
-  return problem.kind == Problem::Kind::operation ? std::string(name(problem.operation)) : "a collective";
+  return problem.is_operation() ? std::string(name(problem.operation())) : "a collective";
 }
 
 }  // namespace

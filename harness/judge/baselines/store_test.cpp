@@ -31,7 +31,7 @@ Case case_of(Operation operation, Tier tier, DType dtype, std::uint64_t seed = 1
   c.tier = tier;
   c.request.mesh = {{4}, {"tp"}};
   Problem& problem = c.request.problem;
-  problem.operation = operation;
+  problem.asked = operation;
   problem.dtype = dtype;
   problem.seed = seed;
   problem.batch = 2;
@@ -61,7 +61,7 @@ class OffBy : public Implementation {
     Response response;
     response.status = Response::Status::result;
     for (const auto& [tensor, answer] :
-         baseline::solve(request.problem.operation, request.problem.model, inputs).answers) {
+         baseline::solve(request.problem.operation(), request.problem.model, inputs).answers) {
       LocalTensor local = {tensor, host_tensor(DType::f64, answer.value.shape),
                            replicate(answer.value.shape)};
       for (std::size_t i = 0; i < answer.value.values.size(); ++i)

@@ -17,7 +17,6 @@ namespace tpc {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::array<std::string_view, 4> verdict_names = {"pass", "fail", "unsupported", "error"};
 
 // What this rank holds, and from where.
 struct Stock {
@@ -117,10 +116,10 @@ Sum sum_over_ranks(const std::vector<Holdings>& all, std::size_t tensor) {
 // Where a collective call on a probe went wrong, and who was it.
 std::string probe_reading(const Case& c, const Expected& expected, const Part& worst) {
   const Problem& problem = c.request.problem;
-  if (problem.kind != Problem::Kind::collective || problem.inputs.empty() || expected.shape.empty())
-    return {};
+  const CollectiveProblem* call = problem.collective();
+  if (call == nullptr || problem.inputs.empty() || expected.shape.empty()) return {};
   // What each rank gets of a reduce_scatter are parts of one result; all else comes whole to each rank.
-  const bool parts = problem.collective.kind == CollectiveKind::reduce_scatter;
+  const bool parts = call->kind == CollectiveKind::reduce_scatter;
   const std::int64_t each = parts ? element_count(expected.shape) : expected.shape.back();
   const double want = expected.values[worst.worst];
   const std::string reading = read_probe(problem, problem.inputs[0], worst.worst % each, want, worst.got);
@@ -166,8 +165,6 @@ Comparison compare_values(const Case& c, const std::vector<Holdings>& all, const
 }
 
 }  // namespace
-
-std::string_view name(Verdict verdict) { return verdict_names.at(static_cast<std::size_t>(verdict)); }
 
 Comparison compare(const Case& c, const std::vector<LocalTensor>& got, const ExpectedTensors& expected,
                    Communicator& ranks) {

@@ -8,6 +8,7 @@
 
 #include "harness/values/case.hpp"
 #include "harness/values/implementation.hpp"
+#include "reference/core/words.hpp"
 
 namespace tpc {
 
@@ -29,7 +30,7 @@ enum class Verdict {
   unsupported,
   error
 };  // the worst over ranks wins: error > fail > unsupported > pass
-std::string_view name(Verdict verdict);
+constexpr auto words(Verdict) { return spelling("pass", "fail", "unsupported", "error"); }
 
 struct Comparison {
   Verdict verdict = Verdict::pass;

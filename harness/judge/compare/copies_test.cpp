@@ -147,8 +147,7 @@ TEST(CompareMesh, CoordinatesOfAllAxesAreNamed) {
 // Two ranks, four elements each; the last one of rank 1's result is 0.
 Comparison with_probe(CollectiveKind kind) {
   Case c = case_on(2, Tier::exact);
-  c.request.problem.kind = Problem::Kind::collective;
-  c.request.problem.collective.kind = kind;
+  c.request.problem.asked = CollectiveProblem{.kind = kind};
   c.request.problem.inputs = {{"in", {2, 5}, {Generator::Kind::contribution, 0}}};
   Answers answers = std::move(Answers().add("out", {2, 5}));
   std::vector<double> ones(10, 1.0);

@@ -71,7 +71,7 @@ bool is_loss(const std::string& name) { return name == "loss" || name == "token_
 
 // Losses of bf16 logits may stay in f32, as their terms do.
 bool is_allowed(const Problem& problem, const std::string& name, DType dtype) {
-  if (problem.kind == Problem::Kind::mesh) return true;
+  if (problem.mesh() != nullptr) return true;
   if (is_mask(name)) return dtype == DType::u8;
   return dtype == problem.dtype || (problem.dtype == DType::bf16 && dtype == DType::f32 && is_loss(name));
 }

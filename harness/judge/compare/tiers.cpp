@@ -2,7 +2,6 @@
 #include "harness/judge/compare/tiers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -13,16 +12,15 @@ namespace tpc {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::array<std::string_view, 5> tier_names = {"exact", "f64", "f32", "bf16", "statistics"};
 
 double in_units_of(double error, double allowed) {
   if (error == 0) return 0;
   return std::isfinite(error) && allowed > 0 ? error / allowed : infinity;
 }
 
-bool is_end_to_end(Operation operation) {
-  return operation == Operation::transformer_layer || operation == Operation::model ||
-         operation == Operation::train;
+bool is_end_to_end(const Problem& problem) {
+  return problem.asks(Operation::transformer_layer) || problem.asks(Operation::model) ||
+         problem.asks(Operation::train);
 }
 
 // A single element may hide in the norm of a large tensor, so it has a bound of its own. Its terms are not
@@ -31,14 +29,12 @@ bool is_end_to_end(Operation operation) {
 constexpr double element_slack = 10;
 
 double f64_ratio(const Case& c, const Expected& expected, const TensorError& error) {
-  const double tolerance = f64_tolerance(c.request.problem.operation);
+  const double tolerance = f64_tolerance(c.request.problem);
   return std::max(in_units_of(relative_error(expected, error), tolerance),
                   in_units_of(error.largest, element_slack * tolerance * expected.scale_max));
 }
 
 }  // namespace
-
-std::string_view name(Tier tier) { return tier_names.at(static_cast<std::size_t>(tier)); }
 
 double relative_error(const Expected& expected, const TensorError& error) {
   return in_units_of(std::sqrt(error.squares), std::max(expected.norm, expected.scale_norm));
@@ -49,7 +45,7 @@ double relative_error(const Expected& expected, const TensorError& error) {
 // contractions follow upon each other, through norms and a softmax that amplify them. A structural bug
 // changes results by a factor of 1/T, T or a whole term: 1e-2 or more at T <= 64, so nothing here needs
 // tuning.
-double f64_tolerance(Operation operation) { return is_end_to_end(operation) ? 1e-10 : 1e-12; }
+double f64_tolerance(const Problem& problem) { return is_end_to_end(problem) ? 1e-10 : 1e-12; }
 
 // e_1 is what the implementation's own arithmetic costs on one rank, e_p what rounding the inputs once costs
 // any arithmetic; the larger of both measures how ill-conditioned the tensor is. On T ranks each rounds its
@@ -95,7 +91,7 @@ double error_ratio(const Case& c, const Expected& expected, const TensorError& e
 }
 
 std::string demand(const Case& c) {
-  const double tolerance = f64_tolerance(c.request.problem.operation);
+  const double tolerance = f64_tolerance(c.request.problem);
   switch (c.tier) {
     case Tier::exact:
       return "equal values, whatever the order of summation; -0 equals +0, NaN equals nothing";

@@ -26,7 +26,7 @@ double relative_error(const Expected& expected, const TensorError& error);
 std::string demand(const Case& c);
 
 // f64: allowed relative error of a whole tensor.
-double f64_tolerance(Operation operation);
+double f64_tolerance(const Problem& problem);
 // f32 and bf16: allowed relative error of a tensor over `ranks` ranks.
 double rounding_tolerance(DType dtype, int ranks, const Expected& expected);
 // A one-rank error above this is no rounding, and does not widen the tolerance.

@@ -14,7 +14,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 Case case_of(Tier tier, Operation operation = Operation::column_linear, int ranks = 4) {
   Case c;
   c.tier = tier;
-  c.request.problem.operation = operation;
+  c.request.problem.asked = operation;
   c.request.problem.dtype = tier == Tier::bf16 ? DType::bf16 : tier == Tier::f32 ? DType::f32 : DType::f64;
   c.request.mesh = {{ranks}, {"tp"}};
   return c;

@@ -16,7 +16,7 @@ using Kind = Generator::Kind;
 Problem attention_problem(std::int64_t heads, std::int64_t kv_heads, std::int64_t head_dim,
                           std::int64_t sequence, bool causal) {
   Problem problem;
-  problem.operation = Operation::attention;
+  problem.asked = Operation::attention;
   problem.seed = 5;
   problem.batch = 2;
   problem.sequence = sequence;

@@ -126,7 +126,7 @@ Generator exact_embedding(const Problem& problem, const InputSlot& slot) {
 }  // namespace
 
 Generator exact_generator(const Problem& problem, const InputSlot& slot) {
-  switch (problem.operation) {
+  switch (problem.operation()) {
     case Operation::column_linear:
     case Operation::row_linear:
       return exact_linear(problem, slot);

@@ -33,7 +33,7 @@ double weight_std(const Problem& problem, const InputSlot& slot) {
 std::vector<InitSpec> init_specs(const Problem& problem) {
   using Part = InputSlot::Part;
   Problem model = problem;
-  model.operation = Operation::model;
+  model.asked = Operation::model;
   std::vector<InitSpec> specs;
   for (const InputSlot& slot : input_slots(model)) {
     if (slot.part == Part::weight) specs.push_back({slot.name, slot.shape, 0, weight_std(problem, slot)});

@@ -51,9 +51,9 @@ class SiteList {
 }  // namespace
 
 std::vector<MaskSpec> masks_of(const Problem& problem) {
-  if (problem.kind != Problem::Kind::operation || !problem.random.training) return {};
+  if (!problem.is_operation() || !problem.random.training) return {};
   SiteList sites(problem);
-  switch (problem.operation) {
+  switch (problem.operation()) {
     case Operation::vocab_embedding:
       sites.embedding("");
       break;

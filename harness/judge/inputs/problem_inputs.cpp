@@ -137,35 +137,34 @@ std::vector<InputSlot> input_slots(const Problem& problem) {
   const ModelConfig& c = problem.model;
   const auto tokens = [&](std::int64_t width) { return Shape{problem.sequence, problem.batch, width}; };
   const Shape ids = {problem.sequence, problem.batch};
-  const bool row = problem.operation == Operation::row_linear;
-  const bool column = problem.operation == Operation::column_linear;
+  const bool row = problem.asks(Operation::row_linear);
+  const bool column = problem.asks(Operation::column_linear);
   Slots slots;
-  if (problem.operation == Operation::dropout || problem.operation == Operation::init) return slots;
-  if (problem.operation == Operation::train) {
+  if (problem.asks(Operation::dropout) || problem.asks(Operation::init)) return slots;
+  if (problem.asks(Operation::train)) {
     slots.push_back({"dloss", {1}, Part::dloss});
     for (std::int64_t step = 0; step < problem.train.steps(); ++step)
       for (const auto part : {Part::ids, Part::targets})
         slots.push_back({step_name(step, part == Part::ids ? "ids" : "targets"), ids, part});
-  } else if (problem.operation == Operation::vocab_cross_entropy) {
+  } else if (problem.asks(Operation::vocab_cross_entropy)) {
     slots = {{"logits", tokens(c.vocab), Part::logits}, {"targets", ids, Part::targets}};
     slots.push_back({"dloss", {1}, Part::dloss});
-  } else if (problem.operation == Operation::model) {
+  } else if (problem.asks(Operation::model)) {
     slots = {{"ids", ids, Part::ids}, {"targets", ids, Part::targets}, {"dloss", {1}, Part::dloss}};
-  } else if (problem.operation == Operation::vocab_embedding) {
+  } else if (problem.asks(Operation::vocab_embedding)) {
     slots = {{"ids", ids, Part::ids}, {"dy", tokens(c.hidden), Part::dy}};
   } else {
     slots = {{"x", tokens(row ? c.ffn : c.hidden), Part::x},
              {"dy", tokens(column ? c.ffn : c.hidden), Part::dy}};
   }
-  add_parameters(slots, problem.operation, c);
+  add_parameters(slots, problem.operation(), c);
   return slots;
 }
 
 std::vector<InputSpec> inputs_for(const Problem& problem, InputRecipe recipe, const IdChoice& ids) {
   const bool exact = recipe == InputRecipe::exact;
-  TPC_EXPECT(
-      !exact || (problem.operation != Operation::transformer_layer && problem.operation != Operation::model),
-      "no exact inputs exist for a {}", name(problem.operation));
+  TPC_EXPECT(!exact || (!problem.asks(Operation::transformer_layer) && !problem.asks(Operation::model)),
+             "no exact inputs exist for a {}", name(problem.operation()));
   IdChoice choice = ids;
   if (exact) choice.ignored = ignored_share_of_exact(problem, ids.ignored);
   std::vector<InputSpec> inputs;

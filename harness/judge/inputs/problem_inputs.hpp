@@ -25,8 +25,8 @@ struct IdChoice {
   std::string text = {};  // path; empty: a hash instead of words
 };
 
-// Every input of problem.operation, for its model, batch, sequence and dtype. A block or a model has no exact
-// recipe, since the backward of a norm inside meets gradients that nobody can craft.
+// Every input of problem.operation(), for its model, batch, sequence and dtype. A block or a model has no
+// exact recipe, since the backward of a norm inside meets gradients that nobody can craft.
 std::vector<InputSpec> inputs_for(const Problem& problem, InputRecipe recipe, const IdChoice& ids = {});
 
 // Name, shape and part of each input; what both recipes start from.

@@ -24,7 +24,7 @@ struct Geometry {
 
 Problem problem_of(const Geometry& g, DType dtype, InputRecipe recipe) {
   Problem problem;
-  problem.operation = g.operation;
+  problem.asked = g.operation;
   problem.dtype = dtype;
   problem.seed = 9;
   problem.batch = 2;
@@ -46,7 +46,7 @@ baseline::Solution solution_of(const Problem& problem, baseline::Account account
   baseline::Inputs inputs;
   for (const InputSpec& input : problem.inputs)
     inputs[input.name] = {input.shape, draw_rounded(problem, input)};
-  return baseline::solve(problem.operation, problem.model, inputs, account);
+  return baseline::solve(problem.operation(), problem.model, inputs, account);
 }
 
 double limit_of(DType dtype, const std::string& contraction) {

@@ -88,9 +88,9 @@ ExpectedTensors expected_of(const OwnedTensors& answers) {
 }  // namespace
 
 bool is_solved_when_judged(const Problem& problem) {
-  if (problem.kind != Problem::Kind::operation) return false;
-  if (problem.operation == Operation::init) return problem.random.profile != "invariant";
-  return problem.operation == Operation::dropout || depends_on_drawn_masks(problem);
+  if (!problem.is_operation()) return false;
+  if (problem.asks(Operation::init)) return problem.random.profile != "invariant";
+  return problem.asks(Operation::dropout) || depends_on_drawn_masks(problem);
 }
 
 Comparison judge_with_masks(const Case& c, const std::vector<LocalTensor>& got,

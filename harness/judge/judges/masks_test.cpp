@@ -16,7 +16,7 @@ namespace {
 
 Problem problem_with_dropout(Operation operation) {
   Problem problem;
-  problem.operation = operation;
+  problem.asked = operation;
   problem.model.layers = 2;
   problem.model.hidden = 6;
   problem.model.heads = problem.model.kv_heads = 2;

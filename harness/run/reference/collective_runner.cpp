@@ -17,7 +17,7 @@ class CallOnRank {
  public:
   // `place`: of the rank among the members that were asked for.
   CallOnRank(const Problem& problem, Communicator& group, int place)
-      : problem_(problem), call_(problem.collective), group_(group), place_(place) {}
+      : problem_(problem), call_(*problem.collective()), group_(group), place_(place) {}
 
   // What the call leaves on this rank. Operands are drawn anew, since in place they are overwritten.
   Tensor make() {
@@ -114,7 +114,7 @@ int place_among(const CollectiveProblem& call, int rank) {
 
 Response run_collective(const Request& request, const CommunicatorPtr& ranks, const FaultSet& faults) {
   validate(request.mesh, ranks->size());
-  const CollectiveProblem& call = request.problem.collective;
+  const CollectiveProblem& call = *request.problem.collective();
   Response response;
   response.status = Response::Status::result;
   const Site site{.layer = "", .operation = "collective", .phase = Phase::forward};

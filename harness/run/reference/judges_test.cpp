@@ -52,7 +52,7 @@ Case dropout_case(const std::string& profile, SequenceParallel mode = SequencePa
   Case c;
   c.tier = Tier::statistics;
   Problem& problem = c.request.problem;
-  problem.operation = Operation::dropout;
+  problem.asked = Operation::dropout;
   problem.model.layers = 1;
   problem.model.hidden = 64;
   problem.model.heads = problem.model.kv_heads = 2;
@@ -149,7 +149,7 @@ Case block_case(const std::string& profile) {
   Case c;
   c.tier = Tier::f64;
   Problem& problem = c.request.problem;
-  problem.operation = Operation::transformer_layer;
+  problem.asked = Operation::transformer_layer;
   problem.model.hidden = 8;
   problem.model.heads = problem.model.kv_heads = 2;
   problem.model.head_dim = 4;
@@ -197,7 +197,7 @@ Case init_case(const std::string& profile) {
   Case c;
   c.tier = Tier::statistics;
   Problem& problem = c.request.problem;
-  problem.operation = Operation::init;
+  problem.asked = Operation::init;
   problem.model.layers = 2;
   problem.model.hidden = 32;
   problem.model.heads = problem.model.kv_heads = 4;

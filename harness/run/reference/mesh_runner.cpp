@@ -61,7 +61,7 @@ class MeshRows {
 }  // namespace
 
 Response run_mesh(const Request& request, const CommunicatorPtr& ranks) {
-  const MeshProblem& problem = request.problem.mesh;
+  const MeshProblem& problem = *request.problem.mesh();
   DeviceMesh mesh(ranks, problem.mesh);
   const DeviceMesh view = view_of_mesh(mesh, problem);
 

@@ -2,6 +2,7 @@
 #include "harness/run/implementations.hpp"
 #include "harness/run/reference/collective_runner.hpp"
 #include "harness/run/reference/reference_run.hpp"
+#include "harness/values/parallelism.hpp"
 #include "reference/tensor_parallel/requirements.hpp"
 
 namespace tpc {
@@ -21,11 +22,13 @@ class ReferenceImplementation : public Implementation {
 
   Response run(const Request& request, const CommunicatorPtr& ranks) override {
     try {
-      if (request.problem.kind == Problem::Kind::collective) return run_collective(request, ranks, faults_);
-      if (request.problem.kind == Problem::Kind::mesh) return run_mesh(request, ranks);
+      if (request.problem.collective() != nullptr) return run_collective(request, ranks, faults_);
+      if (request.problem.mesh() != nullptr) return run_mesh(request, ranks);
       validate(request.mesh, ranks->size());
-      const int tp = tp_degree(request.mesh);
-      make_parts(faults_)->require_splittable(request.problem.operation, request.problem.model,
+      const int tp = parallelism_of(request.mesh).tp;
+      if (tp == 0)
+        throw Refusal(fmt::format("mesh {} has no axis 'tp': name one axis so", to_string(request.mesh)));
+      make_parts(faults_)->require_splittable(request.problem.operation(), request.problem.model,
                                               request.sharding, request.problem.sequence, tp);
       return ReferenceRun(request, ranks, *compute_, faults_).run();
     } catch (const Refusal& refusal) {
@@ -37,12 +40,6 @@ class ReferenceImplementation : public Implementation {
   }
 
  private:
-  static int tp_degree(const MeshSpec& mesh) {
-    for (std::size_t i = 0; i < mesh.axes.size(); ++i)
-      if (mesh.axes[i] == "tp") return mesh.shape[i];
-    throw Refusal(fmt::format("mesh {} has no axis 'tp': name one axis so", to_string(mesh)));
-  }
-
   FaultSet faults_;
   std::unique_ptr<Compute> compute_ = make_host_compute();
 };

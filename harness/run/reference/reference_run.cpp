@@ -27,7 +27,7 @@ void ReferenceRun::open_streams() {
   const DropoutRates& rates = config_.dropout;
   const Randomness& random = problem_.random;
   ctx_.training = random.training;
-  if (rates == DropoutRates{} && problem_.operation != Operation::init) return;
+  if (rates == DropoutRates{} && !problem_.asks(Operation::init)) return;
   const StreamSetup setup = stream_setup(problem_.seed, ctx_.mesh(), random.seed_by_data_parallel_rank);
   streams_ = ctx_.parts().streams(random.profile, setup);
   ctx_.streams = streams_.get();
@@ -37,7 +37,7 @@ void ReferenceRun::open_streams() {
 }
 
 Response ReferenceRun::run() {
-  switch (problem_.operation) {
+  switch (problem_.operation()) {
     case Operation::dropout:
       run_dropout();
       break;
@@ -155,7 +155,7 @@ ReferenceRun::Built ReferenceRun::build() const {
     layers.push_back(std::move(layer));
     return Built{Stage(std::move(layers)), std::move(x), std::move(y)};
   };
-  switch (problem_.operation) {
+  switch (problem_.operation()) {
     case Operation::vocab_embedding:
       return of(ctx_.parts().vocab_embedding("", "positions", plan()), {}, tokens);
     case Operation::vocab_cross_entropy:
@@ -190,12 +190,12 @@ ReferenceRun::Built ReferenceRun::build() const {
     case Operation::layer_norm:
     case Operation::rms_norm: {
       ModelConfig config = config_;
-      config.norm = problem_.operation == Operation::layer_norm ? NormKind::layer_norm : NormKind::rms_norm;
+      config.norm = problem_.asks(Operation::layer_norm) ? NormKind::layer_norm : NormKind::rms_norm;
       return of(std::make_unique<Norm>("", config, sp_), tokens, tokens);
     }
     default:
-      TPC_EXPECT(problem_.operation == Operation::transformer_layer, "{} is not a layer",
-                 name(problem_.operation));
+      TPC_EXPECT(problem_.asks(Operation::transformer_layer), "{} is not a layer",
+                 name(problem_.operation()));
       return of(block_of("", plan()), tokens, tokens);
   }
 }
@@ -219,7 +219,7 @@ Tensor ReferenceRun::sharded_logits(const Placement& layout) {
 }
 
 Tensor ReferenceRun::stage_input(const Placement& layout) {
-  switch (problem_.operation) {
+  switch (problem_.operation()) {
     case Operation::vocab_embedding:
     case Operation::model:
       return tokens("ids");
@@ -254,7 +254,7 @@ void ReferenceRun::run_stage() {
   const Tensor dy = has_loss ? upstream_of_loss() : input("dy", built.y);
   const Tensor dx = built.stage.backward(ctx_, params, dy, std::move(saved), gradients);
   if (!built.x.blocks.empty())
-    give(problem_.operation == Operation::vocab_cross_entropy ? "dlogits" : "dx", dx, built.x);
+    give(problem_.asks(Operation::vocab_cross_entropy) ? "dlogits" : "dx", dx, built.x);
   finalise_gradients(ctx_, gradients);
   give_parts("grad.", gradients.specs(), gradients.all());
 }
